@@ -1,0 +1,116 @@
+/** What an organizer sets for one event. Read by the mint's admin API; parts travel in the manifest. */
+import * as z from "zod/mini";
+import {
+  CLAIM_WINDOW_SECONDS_DEFAULT,
+  CLAIM_WINDOW_SECONDS_MIN,
+  HORIZON_SECONDS_DEFAULT,
+  HORIZON_SECONDS_MAX,
+  HORIZON_SECONDS_MIN,
+  LIFETIME_SECONDS_DEFAULT,
+  LIFETIME_SECONDS_MAX,
+  LIFETIME_SECONDS_MIN,
+  NOTICE_CHARS_MAX,
+  OVERDRIVE_PERCENT_DEFAULT,
+  OVERDRIVE_PERCENT_MAX,
+  OVERDRIVE_PERCENT_MIN,
+  RATE_PER_MINUTE_MAX,
+  RATE_PER_MINUTE_MIN,
+  ROUTES_PER_EVENT_MAX,
+  ROUTE_CHARS_MAX,
+  TITLE_CHARS_MAX,
+} from "./limits.ts";
+import { slugSchema } from "./slug.ts";
+
+const whole = (minimum: number, maximum: number) =>
+  z.int().check(z.gte(minimum), z.lte(maximum));
+
+/** A moment, epoch milliseconds. The upper bound is the year 9999. */
+const moment = whole(0, 253_402_300_799_999);
+
+/** `example.com` or `localhost:8787`: lower case, with the port when it is not the scheme's own. */
+const host = z
+  .string()
+  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/));
+
+/**
+ * A path pattern: exact (`/checkout`), or everything below (`/events/spring*`: a `*` only at the end).
+ * Matched, case-sensitively, after the one normalization of the edge.
+ */
+const pathPattern = z
+  .string()
+  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(/^\/[A-Za-z0-9\-._~!$&'()+,;=:@/]*\*?$/));
+
+/** A same-origin path to return to. */
+const path = z
+  .string()
+  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(/^\/(?:[A-Za-z0-9\-._~!$&'()+,;=:@][A-Za-z0-9\-._~!$&'()+,;=:@/]*)?$/));
+
+const bypassRule = z.strictObject({
+  paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
+  /** Upper-case methods; every method when absent. */
+  methods: z.optional(z.array(z.string().check(z.regex(/^[A-Z]{1,16}$/))).check(z.minLength(1), z.maxLength(16))),
+});
+
+const shape = {
+  title: z.string().check(z.minLength(1), z.maxLength(TITLE_CHARS_MAX)),
+  /** Numbers given per minute of open sale. */
+  ratePerMinute: whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX),
+  lifetimeSeconds: z._default(whole(LIFETIME_SECONDS_MIN, LIFETIME_SECONDS_MAX), LIFETIME_SECONDS_DEFAULT),
+  /** Shortened to the lifetime when it is longer. */
+  claimWindowSeconds: z._default(
+    whole(CLAIM_WINDOW_SECONDS_MIN, LIFETIME_SECONDS_MAX),
+    CLAIM_WINDOW_SECONDS_DEFAULT,
+  ),
+  horizonSeconds: z._default(whole(HORIZON_SECONDS_MIN, HORIZON_SECONDS_MAX), HORIZON_SECONDS_DEFAULT),
+  overdrivePercent: z._default(whole(OVERDRIVE_PERCENT_MIN, OVERDRIVE_PERCENT_MAX), OVERDRIVE_PERCENT_DEFAULT),
+  /** No more slots than this that were not given back; `null`: no bound. */
+  maxAdmissions: z._default(z.nullable(whole(1, Number.MAX_SAFE_INTEGER)), null),
+  /** From when numbers are given; absent: from `startsAt`. */
+  joinableAt: z.optional(moment),
+  /** From when the drip runs; absent: at once. */
+  startsAt: z.optional(moment),
+  /** The event's end: the `exp` of its tickets. */
+  endsAt: moment,
+  /** A line of text for everybody who waits. */
+  notice: z._default(z.string().check(z.maxLength(NOTICE_CHARS_MAX)), ""),
+  hosts: z.array(host).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
+  paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
+  bypass: z._default(z.array(bypassRule).check(z.maxLength(ROUTES_PER_EVENT_MAX)), []),
+  /** Where a fan goes when it is their turn and they came without a return path. */
+  homePath: path,
+  /** Status of the holding page for a page view. */
+  holdingStatus: z._default(z.literal([200, 429, 503]), 200),
+  /** `#rrggbb` */
+  accent: z._default(z.string().check(z.regex(/^#[0-9a-f]{6}$/)), "#0b6e4f"),
+};
+
+/** The body of `POST /v1/admin/events`. Unknown members are refused. */
+export const eventSettingsSchema = z.strictObject({ event: slugSchema, ...shape });
+export type EventSettings = z.infer<typeof eventSettingsSchema>;
+
+/** The body of `PATCH /v1/admin/events/{event}`: what may change while the sale runs. */
+export const eventChangeSchema = z.partial(
+  z.strictObject({
+    ratePerMinute: shape.ratePerMinute,
+    title: shape.title,
+    notice: z.string().check(z.maxLength(NOTICE_CHARS_MAX)),
+    maxAdmissions: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
+    endsAt: moment,
+  }),
+);
+export type EventChange = z.infer<typeof eventChangeSchema>;
+
+/** The body of `POST /v1/admin/events/{event}/hold`. */
+export const holdSchema = z.strictObject({
+  scope: z._default(z.enum(["entries", "all"]), "entries"),
+  reason: z._default(z.string().check(z.maxLength(NOTICE_CHARS_MAX)), ""),
+});
+export type Hold = z.infer<typeof holdSchema>;
+
+/** Claim window in force: the shorter of the set one and the lifetime. */
+export function effectiveClaimWindowSeconds(settings: {
+  readonly claimWindowSeconds: number;
+  readonly lifetimeSeconds: number;
+}): number {
+  return Math.min(settings.claimWindowSeconds, settings.lifetimeSeconds);
+}

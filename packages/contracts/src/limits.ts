@@ -1,0 +1,82 @@
+/**
+ * Every bound of the system, with its unit in its name. Relations that the design relies on are
+ * asserted below, when the module loads.
+ */
+import { assert } from "@vestibule/kernel/assert";
+
+/** Clock tolerance between signer and verifier (design section 4). */
+export const SKEW_SECONDS_DEFAULT = 5;
+export const SKEW_SECONDS_MAX = 60;
+
+/** How far ahead of now the drip is committed (design section 3). */
+export const HORIZON_SECONDS_DEFAULT = 60;
+export const HORIZON_SECONDS_MIN = 10;
+export const HORIZON_SECONDS_MAX = 600;
+
+/** How long a slot stays open. */
+export const LIFETIME_SECONDS_DEFAULT = 600;
+export const LIFETIME_SECONDS_MIN = 10;
+export const LIFETIME_SECONDS_MAX = 86_400;
+
+/** A slot that nobody claims within this time lapses. The effective window is never longer than the lifetime. */
+export const CLAIM_WINDOW_SECONDS_DEFAULT = 180;
+export const CLAIM_WINDOW_SECONDS_MIN = 5;
+
+export const RATE_PER_MINUTE_MIN = 1;
+export const RATE_PER_MINUTE_MAX = 1_000_000;
+
+/** Lapsed slots are given back at no more than rate × this, in per cent. 150 makes up for one no-show in three. */
+export const OVERDRIVE_PERCENT_DEFAULT = 150;
+export const OVERDRIVE_PERCENT_MIN = 100;
+export const OVERDRIVE_PERCENT_MAX = 1_000;
+
+export const SLUG_CHARS_MAX = 64;
+export const TITLE_CHARS_MAX = 200;
+export const NOTICE_CHARS_MAX = 500;
+export const ROUTES_PER_EVENT_MAX = 64;
+export const ROUTE_CHARS_MAX = 200;
+export const EVENTS_MAX = 200;
+
+/** A visitor's secret: 256 bits, base64url. */
+export const VISITOR_BYTES = 32;
+export const VISITOR_CHARS = 43;
+
+/** Longest token text a verifier looks at; longer ones are refused before any parsing. */
+export const TOKEN_CHARS_MAX = 2_048;
+/** Longest statement (drip, manifest) a location takes from the mint. */
+export const STATEMENT_BYTES_MAX = 1_048_576;
+export const JWKS_BYTES_MAX = 65_536;
+export const JWKS_KEYS_MAX = 16;
+
+/** Request heads with more cookie text than this get 431 without any cryptography. */
+export const COOKIE_CHARS_MAX = 16_384;
+/** JSON bodies of our own endpoints. */
+export const BODY_BYTES_MAX = 16_384;
+
+/** The same visitor joining again within this time gets the same number (bounded memory permitting). */
+export const JOIN_RETRY_SECONDS = 60;
+
+/** How old a location lets its copy become before it asks the mint again. */
+export const DRIP_REFRESH_MS = 1_000;
+export const MANIFEST_REFRESH_MS = 5_000;
+export const JWKS_REFRESH_MS = 60_000;
+/** An unknown `kid` asks for the key set at most this often per isolate. */
+export const JWKS_COOLDOWN_MS = 10_000;
+
+/** How long a statement may be relied on when the mint cannot be reached. */
+export const DRIP_STATEMENT_SECONDS = 3_600;
+export const MANIFEST_STATEMENT_SECONDS = 7 * 86_400;
+
+export const IDEMPOTENCY_KEY_CHARS_MAX = 200;
+export const SKU_CHARS_MAX = 64;
+export const QUANTITY_MAX = 100;
+
+assert(SKEW_SECONDS_DEFAULT <= SKEW_SECONDS_MAX, "default skew is allowed");
+assert(
+  HORIZON_SECONDS_MIN <= HORIZON_SECONDS_DEFAULT && HORIZON_SECONDS_DEFAULT <= HORIZON_SECONDS_MAX,
+  "default horizon is allowed",
+);
+assert(CLAIM_WINDOW_SECONDS_MIN <= LIFETIME_SECONDS_MIN, "a claim window fits every lifetime");
+assert(TOKEN_CHARS_MAX < 4_096 - 512, "a token with its cookie attributes stays below 4,096 bytes");
+assert(TOKEN_CHARS_MAX + VISITOR_CHARS < COOKIE_CHARS_MAX, "our own cookies fit the cookie bound");
+assert(JWKS_COOLDOWN_MS <= JWKS_REFRESH_MS, "an unknown kid may ask earlier than the schedule");

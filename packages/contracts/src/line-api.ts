@@ -1,0 +1,61 @@
+/**
+ * Join and claim. The edge calls the mint with these bodies; a browser or app calls the edge.
+ * All moments are epoch milliseconds.
+ */
+import * as z from "zod/mini";
+import { TOKEN_CHARS_MAX } from "./limits.ts";
+
+/** 256 bits, base64url without padding: 43 characters, the last one with its two spare bits 0. */
+export const visitorSchema = z.string().check(z.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/));
+const tokenText = z.string().check(z.minLength(1), z.maxLength(TOKEN_CHARS_MAX));
+
+/** `POST {mint}/v1/events/{event}/tickets`. A valid `ticket` of this visitor gets its place back. */
+export const joinRequestSchema = z.strictObject({
+  visitor: visitorSchema,
+  ticket: z.optional(tokenText),
+});
+export type JoinRequest = z.infer<typeof joinRequestSchema>;
+
+/** 201 for a new place, 200 for an old one. */
+export interface JoinAnswer {
+  readonly event: string;
+  readonly number: number;
+  /** When this ticket was signed. */
+  readonly issuedAt: number;
+  readonly ticket: string;
+}
+
+/** `POST {mint}/v1/events/{event}/admissions`. */
+export const claimRequestSchema = z.strictObject({ visitor: visitorSchema, ticket: tokenText });
+export type ClaimRequest = z.infer<typeof claimRequestSchema>;
+
+/** 201. Claiming again gives the same admission (`jti`). */
+export interface ClaimAnswer {
+  readonly opensAt: number;
+  readonly closesAt: number;
+  readonly admission: string;
+}
+
+/** Edge, `POST /_vestibule/events/{event}/tickets`; tokens only in token mode. */
+export interface EdgeJoinAnswer {
+  readonly event: string;
+  readonly number: number;
+  readonly issuedAt: number;
+  readonly visitor?: string;
+  readonly ticket?: string;
+}
+
+/** Edge, `GET /_vestibule/events/{event}/me`. The times are there once the slot is committed. */
+export interface EdgePlace {
+  readonly number: number;
+  readonly opensAt?: number;
+  readonly closesAt?: number;
+  readonly claimBy?: number;
+}
+
+/** Edge, `POST /_vestibule/events/{event}/admissions`; the token only in token mode. */
+export interface EdgeClaimAnswer {
+  readonly opensAt: number;
+  readonly closesAt: number;
+  readonly admission?: string;
+}

@@ -1,0 +1,24 @@
+/** Header and cookie names, media types and fixed paths of the wire. */
+
+export const VISITOR_HEADER = "Vestibule-Visitor";
+export const TICKET_HEADER = "Vestibule-Ticket";
+export const ADMISSION_HEADER = "Vestibule-Admission";
+/** An app that keeps no cookies sends `Vestibule-Mode: token` and gets tokens in the body. */
+export const MODE_HEADER = "Vestibule-Mode";
+export const IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
+
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+export const STATEMENT_MEDIA_TYPE = "application/jwt";
+
+/** All of the edge's own endpoints are below this path. */
+export const EDGE_PREFIX = "/_vestibule";
+
+export type CookieKind = "visitor" | "ticket" | "admission";
+
+/**
+ * Cookie name of one event. `__Host-` needs https, a `Secure` attribute and `Path=/` (RFC 6265bis);
+ * plain http, for development on loopback, drops the prefix.
+ */
+export function cookieName(kind: CookieKind, event: string, options: { https: boolean }): string {
+  return `${options.https ? "__Host-" : ""}vst-${kind}-${event}`;
+}

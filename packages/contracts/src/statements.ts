@@ -1,0 +1,90 @@
+/** What the mint publishes, signed: the drip of one event, and the manifest of all events. */
+import * as z from "zod/mini";
+
+const whole = z.int().check(z.gte(0));
+
+export const EVENT_STATES = ["scheduled", "prequeue", "open", "paused", "soldout", "ended"] as const;
+export type EventState = (typeof EVENT_STATES)[number];
+
+/**
+ * Numbers `base … base+count-1` open evenly over `[from, until)`, epoch milliseconds:
+ * `opensAt(base+k) = from + floor(k·(until−from)/count)`. Slots that open after `cutAfter` are void:
+ * a hold cut them, and they were, or will be, committed anew.
+ */
+export const segmentSchema = z.object({
+  base: z.int().check(z.gte(1)),
+  count: z.int().check(z.gte(1)),
+  from: whole,
+  until: whole,
+  cutAfter: z.optional(whole),
+});
+
+/**
+ * A hold that has ended. An admission with `nbf > floor(since/1000)` that was signed before
+ * `until` (`iat < floor(until/1000)`) is void: its slot was cut and given anew.
+ */
+const cutSchema = z.object({ since: whole, until: whole });
+
+/** Claims of `vst-drip+jwt` besides the registered ones. Times are epoch milliseconds. */
+export const dripClaimsSchema = z.object({
+  iss: z.string(),
+  aud: z.string(),
+  iat: whole,
+  exp: whole,
+  /** The mint's clock in milliseconds when it signed: finer than `iat`, for clock offsets. */
+  at: whole,
+  seq: whole,
+  state: z.enum(EVENT_STATES),
+  segments: z.array(segmentSchema),
+  /** Highest number whose slot has opened. */
+  serving: whole,
+  /** Numbers are committed up to here; whoever is behind it waits. */
+  committed: whole,
+  /** Runs of numbers behind `committed` that nobody holds, `[first, last]`, ascending. */
+  skips: z.array(z.tuple([whole, whole])),
+  /** Numbers given so far, rounded. */
+  issued: whole,
+  /** Slots per minute. */
+  rate: whole,
+  notice: z.string(),
+  heldSince: z.optional(whole),
+  heldScope: z.optional(z.enum(["entries", "all"])),
+  cuts: z.array(cutSchema),
+  startsAt: z.optional(whole),
+  endsAt: whole,
+});
+export type DripClaims = z.infer<typeof dripClaimsSchema>;
+
+/** One event in the manifest: what a location needs to route, verify and show. */
+export const manifestEventSchema = z.object({
+  event: z.string(),
+  title: z.string(),
+  hosts: z.array(z.string()),
+  paths: z.array(z.string()),
+  bypass: z.array(z.object({ paths: z.array(z.string()), methods: z.optional(z.array(z.string())) })),
+  homePath: z.string(),
+  lifetimeSeconds: whole,
+  claimWindowSeconds: whole,
+  holdingStatus: whole,
+  accent: z.string(),
+  endsAt: whole,
+  startsAt: z.optional(whole),
+  joinableAt: z.optional(whole),
+});
+export type ManifestEvent = z.infer<typeof manifestEventSchema>;
+
+/** Claims of `vst-manifest+jwt`. */
+export const manifestClaimsSchema = z.object({
+  iss: z.string(),
+  iat: whole,
+  exp: whole,
+  seq: whole,
+  events: z.array(manifestEventSchema),
+});
+export type ManifestClaims = z.infer<typeof manifestClaimsSchema>;
+
+/**
+ * `GET /_vestibule/events/{event}/drip` at the edge: the statement as plain JSON, the same bytes for
+ * everyone. `event` replaces `aud`; everything else keeps its name and meaning.
+ */
+export type DripView = Omit<DripClaims, "iss" | "aud"> & { readonly event: string };
