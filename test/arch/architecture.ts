@@ -1,0 +1,60 @@
+/**
+ * The shape of the repository as data: the linter's configuration and the tests in this folder
+ * read it from here and from nowhere else.
+ */
+
+/** A package imports only packages of a lower rank, so no cycle between packages can exist. */
+export const RANKS: Readonly<Record<string, number>> = {
+  "packages/kernel": 0,
+  "packages/contracts": 1,
+  "packages/drip": 1,
+  "packages/keys": 2,
+  "packages/token": 3,
+  "packages/db": 4,
+  "packages/feed": 4,
+  "packages/service": 4,
+  "packages/testkit": 4,
+  "apps/demo": 5,
+  "apps/demo-shop": 5,
+  "apps/edge": 5,
+  "apps/mint": 5,
+  "apps/purchase": 5,
+  bench: 6,
+  test: 6,
+};
+
+/** No I/O and nothing of Node: these run in workerd, in Node and in a browser. */
+export const PURE_PACKAGES = [
+  "packages/kernel",
+  "packages/contracts",
+  "packages/drip",
+  "packages/keys",
+  "packages/token",
+  "packages/feed",
+] as const;
+
+/** What is deployed to workerd: nothing of Node here either. */
+export const EDGE = "apps/edge";
+
+/**
+ * The only sources that may read the machine's clock, its randomness, its timers or its process.
+ * Everything else takes `now`, a `Clock`, a `Randomness` or a configuration as an argument.
+ */
+export const ADAPTERS: readonly { readonly glob: string; readonly why: string }[] = [
+  { glob: "**/*.system.ts", why: "implements a port of the kernel with the real thing" },
+  { glob: "**/main.ts", why: "an entry point: wires, reads the environment, sets the exit code" },
+  { glob: "**/*.browser.ts", why: "runs in the visitor's browser, which has no injected clock" },
+  { glob: "apps/demo/**", why: "a launcher: starts processes, waits for them, paints a terminal" },
+  { glob: "bench/**", why: "measures the machine" },
+  { glob: "packages/testkit/**", why: "starts servers for tests" },
+  { glob: "test/**", why: "drives a running system" },
+  { glob: "**/test/**", why: "tests; test files have rules of their own" },
+  { glob: "*.config.ts", why: "configuration of a tool, which runs in Node" },
+];
+
+/** Longest file that a reader is asked to take in, in lines. */
+export const LINES_MAX = 400;
+export const TEST_LINES_MAX = 600;
+
+/** Places where no rule about our sources holds: made by tools, or wrong on purpose. */
+export const NOT_OURS = ["node_modules", "dist", ".wrangler", ".git", "fixtures", "vectors"] as const;
