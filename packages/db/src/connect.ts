@@ -1,0 +1,204 @@
+/** PostgreSQL with bounds on everything: connections, waiting, statements, locks, and the whole call. */
+import { assert } from "@vestibule/kernel/assert";
+import postgres from "postgres";
+import { DeadlineError, withDeadline } from "./deadline.system.ts";
+import { toServiceError } from "./errors.ts";
+import { Gate } from "./gate.ts";
+import { openWatchedSocket } from "./watched-socket.system.ts";
+
+type Types = { bigint: number };
+/** The driver's tag: `sql\`select …\``. PostgreSQL's `bigint` is a JavaScript number here. */
+export type Sql = postgres.Sql<Types>;
+/** The same tag within a transaction. */
+export type Transaction = postgres.TransactionSql<Types>;
+
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database`; `?search_path=name` chooses a schema. */
+  readonly url: string;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  readonly connectionsMax?: number;
+  /** Calls that may wait for a connection; more are refused at once. */
+  readonly waitersMax?: number;
+  /** The whole call: waiting for a connection, every statement, the commit. */
+  readonly deadlineMs?: number;
+  /** PostgreSQL ends a statement that runs longer. Shorter than the deadline. */
+  readonly statementTimeoutMs?: number;
+  /** PostgreSQL ends a statement that waits longer for one lock. */
+  readonly lockTimeoutMs?: number;
+  readonly connectTimeoutSeconds?: number;
+  /** A connection is replaced after this time, so that a moved server is found. */
+  readonly lifetimeSecondsMax?: number;
+}
+
+export interface CallOptions {
+  readonly deadlineMs?: number;
+}
+
+export interface Database {
+  /** Without deadline and without the bound on waiting: for tests and long-lived uses (`listen`). */
+  readonly sql: Sql;
+  /**
+   * Runs statements outside of a transaction.
+   *
+   * @throws AppError `unavailable` when PostgreSQL is away, slow, full or in recovery.
+   */
+  run<Value>(work: (sql: Sql) => Promise<Value>, options?: CallOptions): Promise<Value>;
+  /**
+   * Runs `work` in one transaction (read committed) and resolves after the commit. When it
+   * rejects with `unavailable`, the commit may have happened: callers retry by id.
+   *
+   * @throws AppError `unavailable` as in `run`; whatever `work` throws, after a rollback.
+   */
+  transaction<Value>(
+    work: (sql: Transaction) => Promise<Value>,
+    options?: CallOptions,
+  ): Promise<Value>;
+  /** Whether a statement is answered within a second. */
+  isUp(): Promise<boolean>;
+  /**
+   * Refuses a pooler that does not keep session settings: with such a one there would be no timeouts.
+   *
+   * @throws Error that says what to do.
+   */
+  assertSessionSettings(): Promise<void>;
+  /** Ends all connections, within a bound. Calls that still run are cut off at its end. */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+const CLOSE_GRACE_MS = 5_000;
+const UP_DEADLINE_MS = 1_000;
+/** What the network may add to a statement timeout before a silent connection counts as dead. */
+const SILENCE_MARGIN_MS = 1_000;
+const BIGINT_OID = 20;
+
+/** Connects lazily: the first call opens the first connection. */
+export function connectDatabase(options: DatabaseOptions): Database {
+  const limits = {
+    connections: options.connectionsMax ?? 10,
+    waiters: options.waitersMax ?? 1_000,
+    deadlineMs: options.deadlineMs ?? 5_000,
+    statementMs: options.statementTimeoutMs ?? 4_000,
+    lockMs: options.lockTimeoutMs ?? 3_000,
+  };
+  assert(limits.statementMs < limits.deadlineMs, "a statement ends before its call's deadline");
+  assert(limits.lockMs <= limits.statementMs, "a lock wait ends before its statement");
+
+  const silentMsMax = limits.statementMs + SILENCE_MARGIN_MS;
+  const sql = openPool(options, limits);
+  const gate = new Gate({ places: limits.connections, waitersMax: limits.waiters });
+
+  async function call<Value>(
+    work: (expired: () => boolean) => Promise<Value>,
+    deadlineMs: number,
+  ): Promise<Value> {
+    let expired = false;
+    try {
+      const { entered, leave } = gate.enter();
+      const answer = entered.then(() => {
+        // Whoever gave up while waiting for a place has nobody left to answer to.
+        if (expired) return gate.exit() as never;
+        const running = work(() => expired);
+        // The place is free again when the work is over, or when its connection must be dead.
+        withDeadline(running, deadlineMs + silentMsMax).then(
+          () => gate.exit(),
+          () => gate.exit(),
+        );
+        return running;
+      });
+      return await withDeadline(answer, deadlineMs, () => {
+        expired = true;
+        leave();
+      });
+    } catch (error) {
+      throw toServiceError(error);
+    }
+  }
+
+  return {
+    sql,
+    run: (work, { deadlineMs = limits.deadlineMs } = {}) => call(() => work(sql), deadlineMs),
+    transaction: <Value>(
+      work: (tx: Transaction) => Promise<Value>,
+      { deadlineMs = limits.deadlineMs }: CallOptions = {},
+    ) =>
+      call<Value>(async (expired) => {
+        const value = await sql.begin(async (tx) => {
+          if (expired()) throw new DeadlineError("gave up before the transaction began");
+          const result = await work(tx);
+          if (expired()) throw new DeadlineError("gave up before the commit");
+          return { result };
+        });
+        return value.result as Value;
+      }, deadlineMs),
+    isUp: () =>
+      call(() => sql`select 1`, UP_DEADLINE_MS).then(
+        () => true,
+        () => false,
+      ),
+    assertSessionSettings: async () => {
+      const [row] = await call(
+        () => sql<{ statement: number }[]>`
+          select setting::int as statement from pg_settings where name = 'statement_timeout'`,
+        limits.deadlineMs,
+      );
+      if (row?.statement === limits.statementMs) return;
+      throw new Error(
+        "the database connection loses session settings: connect to PostgreSQL directly, or through a pooler in session mode",
+      );
+    },
+    close: async ({ graceMs = CLOSE_GRACE_MS } = {}) => {
+      await withDeadline(
+        sql.end({ timeout: Math.ceil(graceMs / 1_000) }),
+        graceMs + SILENCE_MARGIN_MS,
+      ).catch(() => {});
+    },
+  };
+}
+
+function openPool(
+  options: DatabaseOptions,
+  limits: { connections: number; statementMs: number; lockMs: number },
+): Sql {
+  let nextHost = 0;
+  return postgres(options.url, {
+    max: limits.connections,
+    connect_timeout: options.connectTimeoutSeconds ?? 3,
+    max_lifetime: options.lifetimeSecondsMax ?? 1_800,
+    // A short wait: the call's own deadline decides how long anybody waits for a server that is away.
+    backoff: (attempts) => Math.min(0.05 * 2 ** Math.min(attempts, 5), 1),
+    fetch_types: false,
+    onnotice: () => {},
+    types: { bigint: { to: BIGINT_OID, from: [BIGINT_OID], serialize: String, parse: safeBigint } },
+    connection: {
+      application_name: options.applicationName,
+      statement_timeout: limits.statementMs,
+      lock_timeout: limits.lockMs,
+      idle_in_transaction_session_timeout: limits.statementMs,
+    },
+    // Not in the driver's types, but documented: it makes the stream that a connection uses.
+    ...({
+      socket: ({ host, port, path }: { host: string[]; port: number[]; path: string | false }) => {
+        const index = nextHost++ % host.length;
+        return openWatchedSocket({
+          host: host[index] ?? "127.0.0.1",
+          port: port[index] ?? 5432,
+          path: path === false ? undefined : path,
+          silentMsMax: limits.statementMs + SILENCE_MARGIN_MS,
+        });
+      },
+    } as object),
+  });
+}
+
+/**
+ * A `bigint` column as a number: counters and epoch milliseconds stay far below 2^53.
+ *
+ * @throws RangeError beyond that, instead of a rounded value.
+ */
+export function safeBigint(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError("a bigint from PostgreSQL beyond 2^53 - 1");
+  return value;
+}

@@ -1,0 +1,120 @@
+/** node:http with bounds, a hono app on it, an optional fast path before it, and a stop that loses no request. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { Log } from "./log.ts";
+import { settlesWithin } from "./timing.system.ts";
+
+export interface HttpServerOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** A hono app's `fetch`. */
+  readonly fetch: (request: Request, bindings: never) => Response | Promise<Response>;
+  /**
+   * Tried first, on plain node:http objects; true when it takes the request. For the few routes
+   * where the cost of Request and Response objects counts.
+   */
+  readonly fast?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+  readonly log: Log;
+  readonly connectionsMax?: number;
+  /** The whole head must have arrived by then. */
+  readonly headTimeoutMs?: number;
+  /** Head and body must have arrived by then. */
+  readonly requestTimeoutMs?: number;
+  /** A connection without a request is closed after this. */
+  readonly idleTimeoutMs?: number;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  /** `http://host:port` */
+  readonly url: string;
+  /** Requests that are being answered. */
+  inFlight(): number;
+  /** Takes no new connection, lets accepted requests finish for at most `graceMs`, then cuts off. */
+  stop(options?: { graceMs?: number }): Promise<void>;
+}
+
+/** The message of this error is for the person who starts the service. */
+export class ListenError extends Error {
+  override readonly name = "ListenError";
+}
+
+const HEAD_BYTES_MAX = 32_768;
+const STOP_GRACE_MS = 10_000;
+
+/** @throws ListenError when the address cannot be had. */
+export async function startHttpServer(options: HttpServerOptions): Promise<RunningServer> {
+  const { host, port, fast, log } = options;
+  const answering = new Set<ServerResponse>();
+  let stopping = false;
+
+  const listener = getRequestListener(options.fetch as never, {
+    errorHandler: (error) => {
+      // Only what is no HTTP request at all gets here: hono answers its own errors.
+      log.warn("request-refused", { reason: error instanceof Error ? error.message : "unknown" });
+      return new Response(null, { status: 400 });
+    },
+  });
+  const server = createServer(
+    {
+      maxHeaderSize: HEAD_BYTES_MAX,
+      headersTimeout: options.headTimeoutMs ?? 10_000,
+      requestTimeout: options.requestTimeoutMs ?? 20_000,
+      keepAliveTimeout: options.idleTimeoutMs ?? 65_000,
+      connectionsCheckingInterval: 1_000,
+      noDelay: true,
+    },
+    (incoming, outgoing) => {
+      answering.add(outgoing);
+      outgoing.once("close", () => answering.delete(outgoing));
+      if (stopping) outgoing.shouldKeepAlive = false;
+      if (fast?.(incoming, outgoing) === true) return;
+      void listener(incoming, outgoing);
+    },
+  );
+  server.maxConnections = options.connectionsMax ?? 10_000;
+  server.maxRequestsPerSocket = 0;
+  await listen(server, host, port);
+  const address = server.address() as AddressInfo;
+  const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
+
+  return {
+    port: address.port,
+    url: `http://${name}:${address.port}`,
+    inFlight: () => answering.size,
+    stop: async ({ graceMs = STOP_GRACE_MS } = {}) => {
+      if (stopping) return;
+      stopping = true;
+      for (const outgoing of answering) outgoing.shouldKeepAlive = false;
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      if (await settlesWithin(closed, graceMs)) return;
+      log.warn("requests-cut-off", { count: answering.size });
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  try {
+    server.listen({ host, port, backlog: 4_096 });
+    await once(server, "listening");
+  } catch (error) {
+    throw new ListenError(listenAdvice(error, host, port), { cause: error });
+  }
+}
+
+function listenAdvice(error: unknown, host: string, port: number): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const where = `${host}:${port}`;
+  if (code === "EADDRINUSE")
+    return `${where} is in use: stop what listens there or choose another port`;
+  if (code === "EACCES") return `${where} is not allowed for this user: choose a port from 1024 on`;
+  if (code === "EADDRNOTAVAIL") return `${host} is no address of this machine`;
+  return `cannot listen on ${where}: ${code}`;
+}
