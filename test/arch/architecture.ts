@@ -57,4 +57,12 @@ export const LINES_MAX = 400;
 export const TEST_LINES_MAX = 600;
 
 /** Places where no rule about our sources holds: made by tools, or wrong on purpose. */
-export const NOT_OURS = ["node_modules", "dist", ".wrangler", ".git", "fixtures", "vectors"] as const;
+export const NOT_OURS = [
+  "node_modules",
+  "dist",
+  ".wrangler",
+  ".vestibule",
+  ".git",
+  "fixtures",
+  "vectors",
+] as const;

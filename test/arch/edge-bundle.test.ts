@@ -1,0 +1,71 @@
+/** The check of the built edge, on bundles that must not be shipped. `pnpm test edge` runs it on the real one. */
+import { join } from "node:path";
+
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+
+import { ROOT } from "../steps/run-tool.ts";
+import { EDGE_BYTES_MAX, inspectBundle, type BundleReport } from "./edge-bundle.ts";
+import { withTree } from "./tree.ts";
+
+/** Bundles `source` as if it stood in `from`, and inspects the outcome. */
+function inspect(source: string, from = "test"): Promise<BundleReport> {
+  return withTree({}, async (root) => {
+    await build({
+      stdin: {
+        contents: source,
+        resolveDir: join(ROOT, from),
+        sourcefile: "main.ts",
+        loader: "ts",
+      },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      sourcemap: true,
+      external: ["node:*", "cloudflare:*"],
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      conditions: ["workerd", "worker", "browser"],
+      outfile: join(root, "main.js"),
+      logLevel: "silent",
+    });
+    return inspectBundle(root);
+  });
+}
+
+const FORBIDDEN: [title: string, finding: RegExp, source: string][] = [
+  [
+    "signing with Web Crypto",
+    /subtle\.sign/,
+    "export const a = (key, data) => crypto.subtle.sign('Ed25519', key, data);",
+  ],
+  [
+    "making keys",
+    /generateKey/,
+    "export const a = () => crypto.subtle.generateKey('Ed25519', true, ['sign']);",
+  ],
+  ["jose's signer", /jose\/.*sign\.js, which signs/, "export { SignJWT } from 'jose';"],
+  ["jose's key maker", /generate_key_pair\.js/, "export { generateKeyPair } from 'jose';"],
+  ["Node", /imports Node/, "export { readFileSync } from 'node:fs';"],
+  ["a database URL", /PostgreSQL/, "export const a = 'postgres://localhost/vestibule';"],
+  [
+    "too much",
+    /bytes are more than/,
+    `export const a = ${JSON.stringify("x".repeat(EDGE_BYTES_MAX))};`,
+  ],
+];
+
+test.each(FORBIDDEN)("%s is caught", async (_title, finding, source) => {
+  expect((await inspect(source)).findings.join("\n")).toMatch(finding);
+});
+
+test("a verifier passes", async () => {
+  const report = await inspect("export { jwtVerify, compactVerify } from 'jose';");
+  expect(report.findings).toEqual([]);
+  expect(report.sources).toBeGreaterThan(1);
+});
+
+test("an empty build is caught", async () => {
+  const report = await withTree({}, (root) => inspectBundle(root));
+  expect(report.findings).toEqual(["nothing was built: nothing was checked"]);
+});
