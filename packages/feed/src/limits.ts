@@ -1,0 +1,30 @@
+/** Bounds of the feed, with their units in their names. */
+import { assert } from "@vestibule/kernel/assert";
+import {
+  DRIP_REFRESH_MS,
+  JWKS_REFRESH_MS,
+  LIFETIME_SECONDS_MAX,
+} from "@vestibule/contracts/limits";
+
+/** One mint's answer, head and body. */
+export const MINT_DEADLINE_MS = 2_000;
+export const MINT_URLS_MAX = 8;
+/** A mint that failed is asked last for this long. */
+export const MINT_COOL_MS = 10_000;
+
+/** After failures in a row the interval doubles up to this, so that recovery is seen within it. */
+export const BACKOFF_MS_MAX = 10_000;
+
+/** A refresh that has not reported back by then is taken for dead (its request was cancelled). */
+export const REFRESH_DEAD_MS = MINT_DEADLINE_MS * MINT_URLS_MAX + 4_000;
+
+/** How long a caller that knows nothing waits for a first value, and how often it looks. */
+export const FIRST_WAIT_MS = 3_000;
+export const FIRST_WAIT_STEP_MS = 20;
+
+/** How long fetched keys stay in force when no mint can be reached (design section 9). */
+export const KEYS_TRUST_MS = 86_400_000;
+
+assert(BACKOFF_MS_MAX >= DRIP_REFRESH_MS, "backing off never means asking more often");
+assert(KEYS_TRUST_MS >= LIFETIME_SECONDS_MAX * 1000, "an outage outlasts no admitted fan's keys");
+assert(KEYS_TRUST_MS >= JWKS_REFRESH_MS, "keys are trusted until the next refresh at least");

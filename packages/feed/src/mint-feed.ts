@@ -1,0 +1,316 @@
+/**
+ * What a location knows of the mint: keys, manifest, drips. Fetched from a list of mints tried in
+ * order, verified, and kept as values. What is known is only ever replaced by something newer that
+ * verified; an empty, cut-off, oversize, slow or redirected answer changes nothing (KR-05).
+ */
+import { JWKS_COOLDOWN_MS } from "@vestibule/contracts/limits";
+import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
+import { assert } from "@vestibule/kernel/assert";
+import { type EpochMs, epochMs } from "@vestibule/kernel/units";
+import type { KeySet } from "@vestibule/keys/key-set";
+import { parseJwks } from "@vestibule/keys/key-set";
+import { verifyDrip } from "@vestibule/token/verify-drip";
+import { verifyManifest } from "@vestibule/token/verify-manifest";
+import { isNewerKeys, isNewerStatement, jwksSeq } from "./newer.ts";
+import {
+  FIRST_WAIT_MS,
+  FIRST_WAIT_STEP_MS,
+  KEYS_TRUST_MS,
+  MINT_DEADLINE_MS,
+  MINT_URLS_MAX,
+} from "./limits.ts";
+import { type MintOrder, createMintOrder } from "./mint-order.ts";
+import type { CachedText, FeedAlarm, FeedCache, FetchText, Sleep } from "./ports.ts";
+import { type Schedule, createSchedule } from "./schedule.ts";
+import { type Thing, type ThingPlan, dripOf, eventOf, planOf } from "./thing.ts";
+
+export interface FeedOptions {
+  /** Base addresses, the preferred one first. */
+  readonly mintUrls: readonly string[];
+  /** The `iss` that every statement must carry. */
+  readonly issuer: string;
+  readonly skewSeconds: number;
+  /** A JWKS deployed with the location: in force until a mint's own was fetched once. */
+  readonly bootKeys?: unknown;
+  readonly fetchText: FetchText;
+  readonly sleep: Sleep;
+  readonly cache?: FeedCache;
+  readonly alarm?: (alarm: FeedAlarm) => void;
+}
+
+/** A drip statement as it was received. Its identity changes exactly when its content does. */
+export interface KnownDrip {
+  readonly claims: DripClaims;
+  /** By the clock of the location. */
+  readonly receivedAt: EpochMs;
+  /** With `claims.at` this bounds the offset from the mint's clock; `undefined` from the cache. */
+  readonly roundTripMs: number | undefined;
+}
+
+/** `fresh`: a mint (or the cache) answered with something good; `kept`: nothing better was found. */
+export type RefreshOutcome = "fresh" | "kept" | "busy";
+
+export interface MintFeed {
+  /** `undefined` when none are known, or when they are older than they may be relied on. */
+  keys(now: EpochMs): KeySet | undefined;
+  /** The last good one. It routes: an outage must not open or close a path. */
+  manifest(): ManifestClaims | undefined;
+  /** The last good one of `event`. Whether it has run out (`claims.exp`) is for the caller to say. */
+  drip(event: string): KnownDrip | undefined;
+  /** True when it is time to ask again and nobody is asking. Cheap enough for every request. */
+  refreshDue(thing: Thing, now: EpochMs): boolean;
+  /** Asks now, unless somebody is asking. Never rejects. Meant for `ctx.waitUntil`. */
+  refresh(thing: Thing, now: EpochMs): Promise<RefreshOutcome>;
+  /**
+   * Returns at once when `thing` is known or was just looked for in vain; else refreshes, or waits for
+   * the refresh of somebody else, for at most `FIRST_WAIT_MS`. True when it is known afterwards.
+   */
+  whenKnown(thing: Thing, now: EpochMs): Promise<boolean>;
+  /** True at most once per cool-down: whoever gets it may `refresh("keys")` for an unknown `kid` (KR-01). */
+  mayAskForUnknownKey(now: EpochMs): boolean;
+  /** Also the order in which joins and claims try the mints. */
+  readonly mints: MintOrder;
+  health(now: EpochMs): FeedHealth;
+}
+
+export interface FeedHealth {
+  readonly keyIds: readonly string[];
+  readonly keysAgeMs: number | null;
+  readonly manifestSeq: number | null;
+  readonly drips: Readonly<Record<string, { seq: number; ageMs: number; expired: boolean }>>;
+}
+
+/** @throws AssertionError when `mintUrls` is empty or too long, or `bootKeys` is not a good key set. */
+export function createMintFeed(options: FeedOptions): MintFeed {
+  assert(options.mintUrls.length >= 1, "a location needs the address of a mint");
+  assert(options.mintUrls.length <= MINT_URLS_MAX, "a location has a bounded list of mints");
+  return new Feed(options);
+}
+
+interface KnownKeys {
+  readonly keys: KeySet;
+  readonly fetchedAt: EpochMs;
+  readonly seq: number | undefined;
+}
+
+type Adoption = "adopted" | "same" | "unknown-key" | (string & {});
+
+class Feed implements MintFeed {
+  readonly mints: MintOrder;
+  readonly #options: FeedOptions;
+  readonly #bootKeys: KeySet | undefined;
+  #keys: KnownKeys | undefined;
+  #manifest: ManifestClaims | undefined;
+  readonly #drips = new Map<string, KnownDrip>();
+  readonly #schedules = new Map<Thing, Schedule>();
+  #askedForKeyAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    this.mints = createMintOrder(options.mintUrls.map((url) => url.replace(/\/+$/, "")));
+    if (options.bootKeys !== undefined) {
+      const boot = parseJwks(options.bootKeys);
+      assert(boot.ok, "the keys deployed with a location are a good key set");
+      this.#bootKeys = boot.value;
+    }
+  }
+
+  keys(now: EpochMs): KeySet | undefined {
+    if (this.#keys === undefined) return this.#bootKeys;
+    return now - this.#keys.fetchedAt <= KEYS_TRUST_MS ? this.#keys.keys : undefined;
+  }
+
+  manifest(): ManifestClaims | undefined {
+    return this.#manifest;
+  }
+
+  drip(event: string): KnownDrip | undefined {
+    return this.#drips.get(event);
+  }
+
+  refreshDue(thing: Thing, now: EpochMs): boolean {
+    return this.#schedules.get(thing)?.due(now) ?? true;
+  }
+
+  mayAskForUnknownKey(now: EpochMs): boolean {
+    if (Math.abs(now - this.#askedForKeyAt) < JWKS_COOLDOWN_MS) return false;
+    this.#askedForKeyAt = now;
+    return true;
+  }
+
+  async refresh(thing: Thing, now: EpochMs): Promise<RefreshOutcome> {
+    const schedule = this.#scheduleOf(thing);
+    if (!schedule.begin(now)) return "busy";
+    let fresh = false;
+    try {
+      const needsKeys = thing !== "keys" && this.keys(now) === undefined;
+      if (needsKeys) await this.whenKnown("keys", now);
+      fresh = (await this.#fromCache(thing, now)) || (await this.#fromMints(thing, now));
+    } catch (error) {
+      this.#alarm(thing, "", error instanceof Error ? error.name : "unknown");
+    } finally {
+      schedule.end(now, fresh);
+    }
+    return fresh ? "fresh" : "kept";
+  }
+
+  async whenKnown(thing: Thing, now: EpochMs): Promise<boolean> {
+    if (this.#knows(thing)) return true;
+    if (this.refreshDue(thing, now)) await this.refresh(thing, now);
+    const schedule = this.#scheduleOf(thing);
+    for (let waitedMs = 0; waitedMs < FIRST_WAIT_MS; waitedMs += FIRST_WAIT_STEP_MS) {
+      const later = epochMs(now + waitedMs);
+      const settled = !schedule.underWay(later);
+      if (this.#knows(thing) || settled) break;
+      await this.#options.sleep(FIRST_WAIT_STEP_MS);
+    }
+    return this.#knows(thing);
+  }
+
+  health(now: EpochMs): FeedHealth {
+    const drips: Record<string, { seq: number; ageMs: number; expired: boolean }> = {};
+    for (const [event, { claims, receivedAt }] of this.#drips) {
+      const expired = now >= (claims.exp + this.#options.skewSeconds) * 1000;
+      drips[event] = { seq: claims.seq, ageMs: now - receivedAt, expired };
+    }
+    return {
+      keyIds: [...(this.keys(now)?.kids() ?? [])],
+      keysAgeMs: this.#keys === undefined ? null : now - this.#keys.fetchedAt,
+      manifestSeq: this.#manifest?.seq ?? null,
+      drips,
+    };
+  }
+
+  #knows(thing: Thing): boolean {
+    if (thing === "keys") return this.#keys !== undefined;
+    if (thing === "manifest") return this.#manifest !== undefined;
+    return this.#drips.has(thing.slice(5));
+  }
+
+  #scheduleOf(thing: Thing): Schedule {
+    let schedule = this.#schedules.get(thing);
+    if (schedule === undefined) {
+      schedule = createSchedule(planOf(thing).refreshMs);
+      this.#schedules.set(thing, schedule);
+    }
+    return schedule;
+  }
+
+  /** True when another isolate of this location asked a moment ago: then no mint needs to be asked. */
+  async #fromCache(thing: Thing, now: EpochMs): Promise<boolean> {
+    const entry = await this.#options.cache?.get(thing);
+    if (entry === undefined || entry.fetchedAt > now) return false;
+    const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
+    const recent = now - entry.fetchedAt < planOf(thing).refreshMs;
+    // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.
+    return recent && (adoption === "adopted" || adoption === "same");
+  }
+
+  async #fromMints(thing: Thing, now: EpochMs): Promise<boolean> {
+    const plan = planOf(thing);
+    for (const base of this.mints.urls(now)) {
+      if (await this.#fromMint({ thing, plan, base }, now)) return true;
+    }
+    return false;
+  }
+
+  async #fromMint(
+    { thing, plan, base }: { thing: Thing; plan: ThingPlan; base: string },
+    now: EpochMs,
+  ): Promise<boolean> {
+    const { accept, bytesMax } = plan;
+    const url = base + plan.path;
+    const answer = await this.#options.fetchText({
+      url,
+      accept,
+      bytesMax,
+      deadlineMs: MINT_DEADLINE_MS,
+    });
+    if (!answer.ok) {
+      // A mint that answers "no such event" is well.
+      const { refusal } = answer;
+      const well = refusal.reason === "status" && refusal.status < 500;
+      if (!well) this.mints.failed(base, now);
+      this.#alarm(thing, url, refusal.reason);
+      return false;
+    }
+    this.mints.worked(base);
+    const { text, roundTripMs } = answer.value;
+    const fetchedAt = epochMs(now + Math.max(0, Math.ceil(roundTripMs)));
+    const at = { now: fetchedAt, roundTripMs };
+    let adoption = await this.#adopt(thing, { text, fetchedAt }, at);
+    if (adoption === "unknown-key" && this.mayAskForUnknownKey(now)) {
+      await this.refresh("keys", now);
+      adoption = await this.#adopt(thing, { text, fetchedAt }, at);
+    }
+    if (adoption !== "adopted" && adoption !== "same") {
+      this.#alarm(thing, url, adoption);
+      return false;
+    }
+    await this.#options.cache?.put(thing, { text, fetchedAt });
+    return true;
+  }
+
+  async #adopt(
+    thing: Thing,
+    entry: CachedText,
+    at: { now: EpochMs; roundTripMs: number | undefined },
+  ): Promise<Adoption> {
+    if (thing === "keys") return this.#adoptKeys(entry);
+    const keys = this.keys(at.now);
+    if (keys === undefined) return "unknown-key";
+    const { issuer, skewSeconds } = this.#options;
+    const event = eventOf(thing);
+    const text = entry.text.trim();
+    if (event === undefined) {
+      const read = await verifyManifest(text, { keys, issuer, now: at.now, skewSeconds });
+      return read.ok ? this.#adoptManifest(read.value) : read.refusal.reason;
+    }
+    const read = await verifyDrip(text, { keys, issuer, event, now: at.now, skewSeconds });
+    if (!read.ok) return read.refusal.reason;
+    const known = this.#drips.get(event);
+    if (known !== undefined && !isNewerStatement(read.value, known.claims)) {
+      return read.value.seq === known.claims.seq ? "same" : "older";
+    }
+    this.#drips.set(event, {
+      claims: read.value,
+      receivedAt: entry.fetchedAt,
+      roundTripMs: at.roundTripMs,
+    });
+    return "adopted";
+  }
+
+  #adoptKeys(entry: CachedText): Adoption {
+    let json: unknown;
+    try {
+      json = JSON.parse(entry.text);
+    } catch {
+      return "not-json";
+    }
+    const read = parseJwks(json);
+    if (!read.ok) return "bad-key-set";
+    const next = { keys: read.value, fetchedAt: entry.fetchedAt, seq: jwksSeq(json) };
+    if (this.#keys !== undefined && !isNewerKeys(next, this.#keys)) return "older";
+    this.#keys = next;
+    return "adopted";
+  }
+
+  #adoptManifest(next: ManifestClaims): Adoption {
+    if (this.#manifest !== undefined && !isNewerStatement(next, this.#manifest)) {
+      return next.seq === this.#manifest.seq ? "same" : "older";
+    }
+    this.#manifest = next;
+    // What is in no manifest any more is forgotten, so that the memory stays bounded by it.
+    const events = new Set(next.events.map(({ event }) => event));
+    for (const event of this.#drips.keys()) {
+      if (events.has(event)) continue;
+      this.#drips.delete(event);
+      this.#schedules.delete(dripOf(event));
+    }
+    return "adopted";
+  }
+
+  #alarm(thing: Thing, url: string, reason: string): void {
+    this.#options.alarm?.({ thing, url, reason });
+  }
+}
