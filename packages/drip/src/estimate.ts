@@ -1,0 +1,92 @@
+/**
+ * How many people are ahead, and how long it may take: honest, or unknown. For the browser page and
+ * the edge: small, and no import at run time but its neighbours.
+ */
+import { containsNumber, liveCount, openedCount, opensAt, type SegmentView } from "./segment.ts";
+import { pendingCount, slotOf, type HoldView } from "./line.ts";
+
+/** What a drip statement says that an estimate needs. `DripView` of the contracts fits. */
+export interface EstimateView extends HoldView {
+  readonly segments: readonly SegmentView[];
+  /** Numbers are committed up to here. */
+  readonly committed: number;
+  /** Runs of numbers behind `committed` that nobody holds, `[first, last]`, ascending. */
+  readonly skips: readonly (readonly [number, number])[];
+  /** Slots per minute. */
+  readonly rate: number;
+  /** `scheduled`, `prequeue`, `open`, `paused`, `soldout`, `ended`. */
+  readonly state: string;
+  /** Epoch milliseconds; the drip does not run before it. */
+  readonly startsAt?: number | undefined;
+}
+
+/** Milliseconds from now. */
+export interface EtaRange {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** An estimate beyond a day says nothing: it is unknown. */
+const ETA_MS_MAX = 86_400_000;
+/** Added to the upper bound: a tenth for numbers served out of turn and rounding, and the ticks of mint and edge. */
+const MARGIN = 1.1;
+const MARGIN_MS = 5_000;
+
+/** People who wait for a slot between the committed numbers and `n`. */
+function waitingBefore(n: number, { committed, skips }: EstimateView): number {
+  let waiting = n - 1 - committed;
+  for (const [first, last] of skips) {
+    waiting -= Math.max(0, Math.min(last, n - 1) - Math.max(first, committed + 1) + 1);
+  }
+  return Math.max(0, waiting);
+}
+
+/**
+ * People (not numbers) whose turn comes before that of `n`: slots committed and not yet open, and
+ * those who wait without a slot. 0 when the slot of `n` is open. Slots that a hold stopped still
+ * count: they come first when it ends. A number served out of turn can add one: who shows this to
+ * a person shows the lowest value so far.
+ */
+export function aheadOf(n: number, view: EstimateView, now: number): number {
+  const at = Math.min(now, view.heldSince ?? now);
+  const own = view.segments.find(
+    (segment) => containsNumber(segment, n) && n - segment.base < liveCount(segment),
+  );
+  if (own === undefined) return waitingBefore(n, view) + pendingCount(view.segments, at);
+  const before = view.segments.filter((segment) => segment.from < own.from);
+  const inOwn = n - own.base - openedCount(own, at);
+  return inOwn < 0 ? 0 : pendingCount(before, at) + inOwn;
+}
+
+/**
+ * The range of time until the slot of `n` opens; both ends equal when it is committed; `undefined`
+ * when nobody can know (held, paused, over, no rate, more than a day). Lower bound: everything at
+ * full overdrive. Upper bound: none, and a margin. Unchanged drip: neither end ever grows with time.
+ * @param overdrivePercent the event's, or the default of 150
+ */
+export function etaRange(
+  n: number,
+  view: EstimateView,
+  now: number,
+  overdrivePercent = 150,
+): EtaRange | undefined {
+  const exact = slotOf(view.segments, n, view);
+  if (exact !== undefined) {
+    const ms = Math.max(0, exact - now);
+    return { fromMs: ms, untilMs: ms };
+  }
+  const { rate, state, startsAt, heldSince } = view;
+  const starting = state === "scheduled" && startsAt !== undefined;
+  if (!(rate > 0) || heldSince !== undefined || (state !== "open" && !starting)) return undefined;
+
+  let start = Math.max(now, startsAt ?? 0);
+  for (const segment of view.segments) {
+    const live = liveCount(segment);
+    if (live === segment.count) start = Math.max(start, segment.until);
+    else if (live > 0) start = Math.max(start, opensAt(segment, segment.base + live));
+  }
+  const wait = (waitingBefore(n, view) * 60_000) / rate;
+  const fromMs = Math.floor(start - now + (wait * 100) / overdrivePercent);
+  const untilMs = Math.ceil(start - now + wait * MARGIN + MARGIN_MS);
+  return fromMs > ETA_MS_MAX ? undefined : { fromMs, untilMs };
+}

@@ -1,0 +1,76 @@
+/**
+ * A list of segments read together. One pass over a few hundred entries per call: the edge does this
+ * per request. Segments never overlap in time; a number is in at most one of them with a slot that
+ * is not void. The list need not be sorted.
+ */
+import type { EpochMs, TicketNumber } from "@vestibule/kernel/units";
+import { containsNumber, liveCount, openedCount, opensAt, type SegmentView } from "./segment.ts";
+
+export interface HoldView {
+  /** While held: slots that open after it are void. Epoch milliseconds. */
+  readonly heldSince?: number | undefined;
+}
+
+/** When the slot of `n` opens, or opened; `undefined` when it has none (not committed, skipped, cut, held). */
+export function slotOf(
+  segments: readonly SegmentView[],
+  n: number,
+  { heldSince = Infinity }: HoldView = {},
+): EpochMs | undefined {
+  for (const segment of segments) {
+    if (!containsNumber(segment, n)) continue;
+    const opens = opensAt(segment, n);
+    if (opens <= (segment.cutAfter ?? Infinity) && opens <= heldSince) return opens;
+  }
+  return undefined;
+}
+
+/** Slots of this segment that have opened at `now` and are not void. */
+function servedCount(segment: SegmentView, now: number): number {
+  return openedCount(segment, Math.min(now, segment.cutAfter ?? Infinity));
+}
+
+/**
+ * The serving number: the highest whose slot has opened at `now`; `atLeast` when the list knows no
+ * higher. Statements list only segments that still matter: pass the statement's `serving`, or the
+ * highest value seen so far, as `atLeast`, and the answer never falls (law 2).
+ */
+export function servingNumber(
+  segments: readonly SegmentView[],
+  now: number,
+  { heldSince = Infinity, atLeast = 0 }: HoldView & { readonly atLeast?: number } = {},
+): number {
+  let serving = atLeast;
+  const at = Math.min(now, heldSince);
+  for (const segment of segments) {
+    const served = servedCount(segment, at);
+    if (served > 0) serving = Math.max(serving, segment.base + served - 1);
+  }
+  return serving;
+}
+
+/** The next slot that opens strictly after `now`: its number and moment; `undefined` when none is committed. */
+export function nextOpening(
+  segments: readonly SegmentView[],
+  now: number,
+  { heldSince = Infinity }: HoldView = {},
+): { readonly number: TicketNumber; readonly opensAt: EpochMs } | undefined {
+  let next: { number: TicketNumber; opensAt: EpochMs } | undefined;
+  for (const segment of segments) {
+    const opened = openedCount(segment, now);
+    if (opened >= liveCount(segment)) continue;
+    const number = (segment.base + opened) as TicketNumber;
+    const opens = opensAt(segment, number);
+    if (opens <= heldSince && opens < (next?.opensAt ?? Infinity))
+      next = { number, opensAt: opens };
+  }
+  return next;
+}
+
+/** Slots committed that open after `at`, without those that were cut: people who know their time. */
+export function pendingCount(segments: readonly SegmentView[], at: number): number {
+  let pending = 0;
+  for (const segment of segments)
+    pending += Math.max(0, liveCount(segment) - openedCount(segment, at));
+  return pending;
+}
