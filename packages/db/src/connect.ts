@@ -129,7 +129,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
           if (expired()) throw new DeadlineError("gave up before the commit");
           return { result };
         });
-        return value.result as Value;
+        return value.result;
       }, deadlineMs),
     isUp: () =>
       call(() => sql`select 1`, UP_DEADLINE_MS).then(

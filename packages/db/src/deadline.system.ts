@@ -8,25 +8,19 @@ export class DeadlineError extends Error {
  * Settles like `work`, or rejects with a DeadlineError after `ms`; `onDeadline` runs just before.
  * A driver's promise is no deadline: some never settle (porsager/postgres 1186).
  */
-export function withDeadline<Value>(
+export async function withDeadline<Value>(
   work: Promise<Value>,
   ms: number,
   onDeadline?: () => void,
 ): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      onDeadline?.();
-      reject(new DeadlineError(`not done within ${ms} ms`));
-    }, ms);
-    work.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    onDeadline?.();
+    late.reject(new DeadlineError(`not done within ${ms} ms`));
+  }, ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -48,7 +48,7 @@ export function optional<Value, Fallback>(
 ): Variable<Value | Fallback> {
   return {
     name,
-    schema: schema as z.ZodMiniType<Value | Fallback>,
+    schema,
     fallback: { value: fallback },
     fromFile: false,
   };
@@ -142,9 +142,7 @@ export function text({ charsMax }: { charsMax: number }): z.ZodMiniType<string> 
 }
 
 /** One of `values`. */
-export function oneOf<const Value extends string>(
-  values: readonly Value[],
-): z.ZodMiniType<Value, unknown> {
+export function oneOf<const Value extends string>(values: readonly Value[]): z.ZodMiniType<Value> {
   return z.enum(values as unknown as [Value, ...Value[]], `must be one of ${values.join(", ")}`);
 }
 
@@ -192,7 +190,7 @@ export function list<Item>(
 }
 
 /** JSON of any shape; what it means is decided later. */
-export function json(): z.ZodMiniType<unknown> {
+export function json(): z.ZodMiniType {
   return z.pipe(
     z.string(),
     z.transform((text: string, context) => {

@@ -38,9 +38,10 @@ export function readJsonBytes(
     incoming.once("end", () =>
       resolve(chunks === undefined ? (only ?? Buffer.alloc(0)) : Buffer.concat(chunks)),
     );
-    const lost = (): void => reject(problem("bad-request", { detail: "The body did not arrive" }));
-    incoming.once("error", lost);
-    incoming.once("close", lost);
+    // Node reports a connection that ended in the middle of a body as an error of the message.
+    incoming.once("error", (cause) =>
+      reject(problem("bad-request", { detail: "The body did not arrive", cause })),
+    );
   });
 }
 

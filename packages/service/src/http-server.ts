@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Log } from "./log.ts";
-import { settlesWithin } from "./timing.system.ts";
+import { every, settlesWithin } from "./timing.system.ts";
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -31,8 +31,6 @@ export interface RunningServer {
   readonly port: number;
   /** `http://host:port` */
   readonly url: string;
-  /** Requests that are being answered. */
-  inFlight(): number;
   /** Takes no new connection, lets accepted requests finish for at most `graceMs`, then cuts off. */
   stop(options?: { graceMs?: number }): Promise<void>;
 }
@@ -44,11 +42,11 @@ export class ListenError extends Error {
 
 const HEAD_BYTES_MAX = 32_768;
 const STOP_GRACE_MS = 10_000;
+const SWEEP_MS = 20;
 
 /** @throws ListenError when the address cannot be had. */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningServer> {
   const { host, port, fast, log } = options;
-  const answering = new Set<ServerResponse>();
   let stopping = false;
 
   const listener = getRequestListener(options.fetch as never, {
@@ -68,8 +66,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       noDelay: true,
     },
     (incoming, outgoing) => {
-      answering.add(outgoing);
-      outgoing.once("close", () => answering.delete(outgoing));
       if (stopping) outgoing.shouldKeepAlive = false;
       if (fast?.(incoming, outgoing) === true) return;
       void listener(incoming, outgoing);
@@ -84,16 +80,18 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
   return {
     port: address.port,
     url: `http://${name}:${address.port}`,
-    inFlight: () => answering.size,
     stop: async ({ graceMs = STOP_GRACE_MS } = {}) => {
       if (stopping) return;
       stopping = true;
-      for (const outgoing of answering) outgoing.shouldKeepAlive = false;
       const closed = once(server, "close");
       server.close();
-      server.closeIdleConnections();
-      if (await settlesWithin(closed, graceMs)) return;
-      log.warn("requests-cut-off", { count: answering.size });
+      // A connection whose request was accepted before is idle when it is answered: close it then.
+      // (Tracking every request instead would cost each of them, for the sake of the last few.)
+      const endSweep = every(SWEEP_MS, () => server.closeIdleConnections());
+      const inTime = await settlesWithin(closed, graceMs);
+      endSweep();
+      if (inTime) return;
+      log.warn("requests-cut-off", { afterMs: graceMs });
       server.closeAllConnections();
       await closed;
     },

@@ -23,7 +23,7 @@ const STOP_MS_MAX = 20_000;
 export function stopOnSignals(options: LifecycleOptions): void {
   const { process, log, stop, stopMsMax = STOP_MS_MAX } = options;
   let asked = false;
-  const onSignal = (signal: string) => (): void => {
+  const stopOnce = async (signal: string): Promise<void> => {
     if (asked) process.exit(1);
     asked = true;
     log.info("stopping", { signal });
@@ -32,11 +32,10 @@ export function stopOnSignals(options: LifecycleOptions): void {
       failed = true;
       log.error("stop-failed", error);
     });
-    void settlesWithin(stopped, stopMsMax).then((inTime) => {
-      log.info("stopped", { inTime });
-      process.exit(inTime && !failed ? 0 : 1);
-    });
+    const inTime = await settlesWithin(stopped, stopMsMax);
+    log.info("stopped", { inTime });
+    process.exit(inTime && !failed ? 0 : 1);
   };
-  process.on("SIGTERM", onSignal("SIGTERM"));
-  process.on("SIGINT", onSignal("SIGINT"));
+  process.on("SIGTERM", () => void stopOnce("SIGTERM"));
+  process.on("SIGINT", () => void stopOnce("SIGINT"));
 }
