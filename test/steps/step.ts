@@ -8,6 +8,8 @@ export interface StepResult {
 export interface Step {
   readonly name: string;
   readonly about: string;
+  /** Whether it runs test files, which words on the command line can narrow. */
+  readonly runsFiles: boolean;
   /** @param filters what else stood on the command line; steps that run no test files ignore it. */
   readonly run: (filters: readonly string[]) => Promise<StepResult>;
 }
