@@ -94,17 +94,18 @@ function commit(input: StepInput, pace: Pace, window: Window): Step {
   const segments: Segment[] = [];
   const demandServed: NumberRange[] = [];
   const segmentsMax = input.segmentsMax ?? SEGMENTS_PER_STEP_MAX;
-  const demand = new Runs(input.demand, 1);
+  const demand = new Runs(input.demand);
   const held = new Runs(input.held, line.nextNumber);
   let { giveBackMicro, room } = window;
   let frontier = window.from;
   let nextNumber: number = line.nextNumber;
 
   while (frontier < window.limit && room > 0 && segments.length < segmentsMax) {
-    const runs = demand.left() > 0 ? demand : held;
-    const left = Math.min(runs.left(), room);
-    if (left === 0) break;
     const credit = window.spendGiveBack ? giveBackMicro : 0;
+    const enough = Math.min(room, pace.slotsWithin(window.limit - frontier, credit));
+    const runs = demand.left(enough) > 0 ? demand : held;
+    const left = runs.left(enough);
+    if (left === 0) break;
     const piece = pace.piece(window.limit - frontier, credit, left);
     const base = runs.take(piece.count);
     const last = base + piece.count - 1;
@@ -125,15 +126,15 @@ function commit(input: StepInput, pace: Pace, window: Window): Step {
     room -= piece.count;
   }
 
-  const count = segments.reduce((sum, segment) => sum + segment.count, 0);
+  const granted = segments.reduce((sum, { count }) => sum + count, line.granted);
   return {
     segments,
     demandServed,
     line: {
       nextNumber: nextNumber as TicketNumber,
-      frontier: (count === 0 ? line.frontier : frontier) as EpochMs,
+      frontier: (segments.length === 0 ? line.frontier : frontier) as EpochMs,
       giveBackMicro,
-      granted: line.granted + count,
+      granted,
     },
   };
 }
@@ -211,27 +212,32 @@ class Pace {
 /** A list of runs, consumed from its front. Adjacent runs are one. */
 class Runs {
   readonly #runs: readonly NumberRange[];
+  readonly #ascending: boolean;
+  #above: number;
   #index = 0;
-  #first: number;
-  #last: number;
+  #first = 1;
+  #last = 0;
 
-  constructor(runs: readonly NumberRange[], lowest: number) {
+  /** @param ascendingFrom the runs must ascend from here on; absent: they come in any order. */
+  constructor(runs: readonly NumberRange[], ascendingFrom?: number) {
     this.#runs = runs;
-    this.#first = lowest;
-    this.#last = lowest - 1;
+    this.#ascending = ascendingFrom !== undefined;
+    this.#above = (ascendingFrom ?? 1) - 1;
   }
 
-  /** How many numbers are left in the run at the front; 0 when there is none. */
-  left(): number {
-    const next = this.#runs[this.#index];
-    if (this.#first > this.#last && next !== undefined) {
-      assert(next.first >= 1 && next.first <= next.last, "a run has numbers");
-      this.#first = next.first;
+  /** How many numbers there are in one piece at the front, looking no further than `enough`. */
+  left(enough: number): number {
+    for (;;) {
+      const count = this.#last - this.#first + 1;
+      const next = this.#runs[this.#index];
+      const more = count === 0 || (next?.first === this.#last + 1 && count < enough);
+      if (next === undefined || !more) return Math.min(count, enough);
+      assert(this.#above < next.first && next.first <= next.last, "runs have numbers, and ascend");
+      if (count === 0) this.#first = next.first;
       this.#last = next.last;
+      if (this.#ascending) this.#above = next.last;
       this.#index += 1;
-      this.#join();
     }
-    return this.#last - this.#first + 1;
   }
 
   /** Takes `count` numbers, at most `left()`; returns the first of them. */
@@ -239,15 +245,6 @@ class Runs {
     const first = this.#first;
     this.#first += count;
     return first;
-  }
-
-  #join(): void {
-    for (;;) {
-      const next = this.#runs[this.#index];
-      if (next === undefined || next.first !== this.#last + 1) return;
-      this.#last = next.last;
-      this.#index += 1;
-    }
   }
 }
 

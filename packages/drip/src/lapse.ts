@@ -2,7 +2,7 @@
 import { assert } from "@vestibule/kernel/assert";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { LineState, Segment } from "./line-state.ts";
-import { lastNumber, liveCount, opensAt } from "./segment.ts";
+import { liveCount, opensAt } from "./segment.ts";
 
 const MICRO = 1_000_000;
 
@@ -32,9 +32,8 @@ export function maySettle(
   const claimBy = lastClaimBy(segment, when.claimWindowMs);
   if (claimBy === undefined) return true;
   if (claimBy >= when.now) return false;
-  if (when.heldSince === undefined) return true;
-  const end = segment.base + liveCount(segment) - 1;
-  return opensAt(segment, Math.min(end, lastNumber(segment))) <= when.heldSince;
+  const lastOpens = claimBy - when.claimWindowMs;
+  return when.heldSince === undefined || lastOpens <= when.heldSince;
 }
 
 /**
