@@ -53,7 +53,12 @@ const NODE_GLOBALS = ["Buffer", "process", "require", "__dirname", "__filename",
   (name) => ({ name, message: "This code runs in workerd and in browsers: no Node here." }),
 );
 const SIGNING = {
-  group: ["@vestibule/token/sign", "**/token/src/sign*", "@vestibule/testkit/*", "@vestibule/db/*"],
+  group: [
+    "@vestibule/token/sign*",
+    "**/token/src/sign*",
+    "@vestibule/testkit/*",
+    "@vestibule/db/*",
+  ],
   message: "The edge cannot mint (law 6) and reaches no database.",
 };
 

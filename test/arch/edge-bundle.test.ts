@@ -49,6 +49,12 @@ const FORBIDDEN: [title: string, finding: RegExp, source: string][] = [
   ["Node", /imports Node/, "export { readFileSync } from 'node:fs';"],
   ["a database URL", /PostgreSQL/, "export const a = 'postgres://localhost/vestibule';"],
   [
+    "the database client",
+    /node_modules\/postgres\/.*, which is for Node/,
+    "export { default } from 'postgres';",
+  ],
+  ["the Valkey client", /speaks to Valkey/, "export const a = { client: 'ioredis' };"],
+  [
     "too much",
     /bytes are more than/,
     `export const a = ${JSON.stringify("x".repeat(EDGE_BYTES_MAX))};`,
