@@ -1,0 +1,94 @@
+/** Step 1: is this admission good, now, for this event, visitor and action? Denies by default. */
+import { visitorSchema } from "@vestibule/contracts/line-api";
+import { parse } from "@vestibule/contracts/parse";
+import type { Log } from "@vestibule/service/log";
+import { problem } from "@vestibule/service/problems";
+import { verifyAdmission } from "@vestibule/token/verify-admission";
+import { hashVisitor } from "@vestibule/token/visitor";
+import type { Attempt } from "./attempt.ts";
+import type { MintKnowledge } from "./mint-knowledge.ts";
+import { standing } from "./standing.ts";
+
+/** What the later steps need to know of a good admission. */
+export interface Admitted {
+  readonly event: string;
+  /** The visitor's hash, never the secret. */
+  readonly visitor: string;
+  readonly jti: string;
+  readonly number: number;
+}
+
+/**
+ * `over`: it was good and its time has run out, or a hold is on: nothing new is sold for it, and a
+ * repeated request still gets its earlier answer.
+ */
+export type Admittance =
+  | { readonly kind: "good"; readonly admitted: Admitted }
+  | { readonly kind: "over"; readonly visitor: string; readonly refusal: Error };
+
+export interface AdmitDependencies {
+  readonly mint: MintKnowledge;
+  readonly issuer: string;
+  readonly skewSeconds: number;
+  readonly log: Log;
+}
+
+/** How long a caller waits when nothing is known of the mint yet, seconds. */
+const UNKNOWN_RETRY_AFTER_SECONDS = 3;
+const HELD_RETRY_AFTER_SECONDS = 10;
+
+/**
+ * @throws AppError `admission-required` for whatever cannot be verified, always with the same
+ * answer; `event-not-found`; `unavailable` while no keys or no manifest are known.
+ */
+export async function admit(
+  attempt: Attempt,
+  { mint, issuer, skewSeconds, log }: AdmitDependencies,
+): Promise<Admittance> {
+  const { event, admission: text, visitor, now } = attempt;
+  const terms = await mint.terms(event, now);
+  if (terms === "no-such-event") throw problem("event-not-found");
+  if (terms === undefined || mint.keys(now) === undefined) {
+    throw problem("unavailable", {
+      internal: "nothing is known of the mint yet",
+      retryAfterSeconds: UNKNOWN_RETRY_AFTER_SECONDS,
+    });
+  }
+  if (text === "" || !parse(visitorSchema, visitor).ok) throw refusal("missing");
+
+  const verify = async () => {
+    const keys = mint.keys(now);
+    if (keys === undefined) throw refusal("no-keys");
+    const { lifetimeSeconds } = terms;
+    const action = "purchase" as const;
+    const rules = { keys, issuer, event, lifetimeSeconds, action, visitor, now, skewSeconds };
+    return verifyAdmission(text, rules);
+  };
+  let verdict = await verify();
+  if (!verdict.ok && verdict.refusal.reason === "unknown-key" && (await mint.askForNewKeys(now))) {
+    verdict = await verify();
+  }
+  if (!verdict.ok) {
+    log.info("admission-refused", { event, reason: verdict.refusal.reason });
+    if (verdict.refusal.reason !== "expired") throw refusal(verdict.refusal.reason);
+    return over(await hashVisitor(visitor), refusal("expired"));
+  }
+
+  const { sub, jti, n } = verdict.value;
+  const drip = await mint.drip(event, now);
+  const stands = drip === undefined ? "good" : standing(drip, verdict.value);
+  if (stands === "cut") return over(sub, refusal("cut"));
+  if (stands === "held") {
+    return over(sub, problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS }));
+  }
+  return { kind: "good", admitted: { event, visitor: sub, jti, number: n } };
+}
+
+function over(visitor: string, error: Error): Admittance {
+  return { kind: "over", visitor, refusal: error };
+}
+
+/** One dull answer: what was wrong is for the log. */
+function refusal(internal: string): Error {
+  return problem("admission-required", { internal });
+}

@@ -1,0 +1,60 @@
+/** What the purchase API knows of the mint: keys, the terms of each event, holds. The feed's only user here. */
+import { dripOf, type Thing } from "@vestibule/feed/thing";
+import type { MintFeed } from "@vestibule/feed/mint-feed";
+import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import type { EpochMs } from "@vestibule/kernel/units";
+import type { KeySet } from "@vestibule/keys/key-set";
+
+export interface MintKnowledge {
+  /** Nothing: no key is known, or they are too old to be relied on. */
+  keys(now: EpochMs): KeySet | undefined;
+  /** Asks the mint for its keys again, at most once per cool-down. True when it was asked. */
+  askForNewKeys(now: EpochMs): Promise<boolean>;
+  /** `undefined`: no manifest is known. `"no-such-event"`: it is known and does not list the event. */
+  terms(event: string, now: EpochMs): Promise<ManifestEvent | "no-such-event" | undefined>;
+  /** The last good statement of `event`, also when it has run out: a hold stays in force. */
+  drip(event: string, now: EpochMs): Promise<DripClaims | undefined>;
+  /** Starts the refreshes that are due. Called on a timer; never rejects. */
+  tick(now: EpochMs): void;
+  isReady(now: EpochMs): boolean;
+}
+
+/** The drip of an event that nobody bought from for so long is not asked for any more. */
+const ACTIVE_MS = 300_000;
+
+export function createMintKnowledge(feed: MintFeed): MintKnowledge {
+  const askedAt = new Map<string, EpochMs>();
+
+  const refreshDue = (thing: Thing, now: EpochMs): void => {
+    if (feed.refreshDue(thing, now)) void feed.refresh(thing, now);
+  };
+
+  return {
+    keys: (now) => feed.keys(now),
+    askForNewKeys: async (now) =>
+      feed.mayAskForUnknownKey(now) && (await feed.refresh("keys", now)) === "fresh",
+    terms: async (event, now) => {
+      await feed.whenKnown("manifest", now);
+      const find = () => feed.manifest()?.events.find((each) => each.event === event);
+      // A sale that was set up a moment ago: look again, within the feed's own schedule.
+      if (find() === undefined && feed.refreshDue("manifest", now)) {
+        await feed.refresh("manifest", now);
+      }
+      return feed.manifest() === undefined ? undefined : (find() ?? "no-such-event");
+    },
+    drip: async (event, now) => {
+      askedAt.set(event, now); // only events of the manifest get here, so that this stays bounded
+      await feed.whenKnown(dripOf(event), now);
+      return feed.drip(event)?.claims;
+    },
+    tick: (now) => {
+      refreshDue("keys", now);
+      refreshDue("manifest", now);
+      for (const [event, at] of askedAt) {
+        if (now - at > ACTIVE_MS) askedAt.delete(event);
+        else refreshDue(dripOf(event), now);
+      }
+    },
+    isReady: (now) => feed.keys(now) !== undefined && feed.manifest() !== undefined,
+  };
+}
