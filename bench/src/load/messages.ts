@@ -1,0 +1,41 @@
+/** What the bench and its load generator, a process of its own, say to each other. */
+
+/** What is sent. `head` is a whole request head with its empty line; every plan is keep-alive HTTP/1.1. */
+export type RequestPlan =
+  | { readonly kind: "same"; readonly heads: readonly string[] }
+  /** Each line of `file` is `visitor token` and is used once; `head` holds `$VISITOR` and `$TOKEN`. */
+  | { readonly kind: "once"; readonly file: string; readonly head: string }
+  /** A POST with a fresh visitor each; `head` holds `$LENGTH`. */
+  | { readonly kind: "join"; readonly head: string };
+
+/** What every answer is held against; bodies of kind `drip` are read in full for a sample only. */
+export interface AnswerPlan {
+  readonly status: number;
+  readonly body:
+    | { readonly kind: "equals"; readonly text: string }
+    | { readonly kind: "drip"; readonly event: string }
+    /** Numbers must all differ; the tickets of a sample go back to the bench, which verifies them. */
+    | { readonly kind: "join"; readonly event: string };
+}
+
+export type ToGenerator =
+  | {
+      readonly type: "prepare";
+      readonly side: string;
+      readonly port: number;
+      readonly connections: number;
+      readonly requests: RequestPlan;
+      readonly answers: AnswerPlan;
+    }
+  | { readonly type: "fire"; readonly side: string; readonly count: number };
+
+export type FromGenerator =
+  | { readonly type: "prepared" }
+  | { readonly type: "fired"; readonly elapsedMs: number; readonly samples: readonly Sample[] }
+  | { readonly type: "failed"; readonly message: string };
+
+/** A joined visitor whose ticket the bench looks at itself. */
+export interface Sample {
+  readonly visitor: string;
+  readonly ticket: string;
+}

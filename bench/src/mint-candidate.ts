@@ -1,0 +1,73 @@
+/** The real mint, a process of its own on a PostgreSQL of its own, with one open event. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+
+import { startLocalPostgres } from "@vestibule/testkit/local-postgres";
+
+import { ROOT } from "./edge-bundle.ts";
+import { ask, freePort, until } from "./http.ts";
+import type { Bench } from "./row.ts";
+
+const READY_TIMEOUT_MS = 30_000;
+export const EVENT = "bench";
+export const ISSUER = "https://bench.example";
+
+export interface MintCandidate {
+  readonly pid: number;
+  readonly port: number;
+}
+
+export async function startMint(bench: Bench): Promise<MintCandidate> {
+  bench.progress("starting PostgreSQL");
+  const postgres = await startLocalPostgres();
+  bench.processes.finally(() => postgres.stop());
+  bench.progress("starting the mint");
+  const port = await freePort();
+  const adminToken = randomBytes(24).toString("base64url");
+  const mint = bench.processes.spawn("mint", {
+    command: process.execPath,
+    args: [...mintFlags(), join(ROOT, "apps/mint/src/main.ts")],
+    env: {
+      NODE_ENV: "production",
+      VESTIBULE_PORT: String(port),
+      VESTIBULE_DATABASE_URL: postgres.url(),
+      VESTIBULE_ISSUER: ISSUER,
+      VESTIBULE_ADMIN_TOKEN: adminToken,
+      VESTIBULE_KEK: randomBytes(32).toString("base64url"),
+    },
+  });
+  await until(port, { path: "/readyz", status: 200, timeoutMs: READY_TIMEOUT_MS });
+  const created = await ask(port, {
+    method: "POST",
+    path: "/v1/admin/events",
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+    body: JSON.stringify({
+      event: EVENT,
+      title: "Bench",
+      ratePerMinute: 600,
+      endsAt: Date.now() + 24 * 3_600_000,
+      hosts: ["bench.example"],
+      paths: ["/events/bench*"],
+      homePath: "/events/bench",
+    }),
+  });
+  if (created.status !== 201)
+    throw new Error(`the mint made no event: ${created.status} ${created.body}`);
+  return { pid: mint.pid, port };
+}
+
+/** `BENCH_MINT_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/profile"` shows where the mint's time goes. */
+function mintFlags(): string[] {
+  return process.env["BENCH_MINT_FLAGS"]?.split(" ").filter(Boolean) ?? [];
+}
+
+/** A join without its body; `$LENGTH` is the load generator's to fill. */
+export const JOIN_HEAD = [
+  `POST /v1/events/${EVENT}/tickets HTTP/1.1`,
+  "Host: mint.bench.example",
+  "Content-Type: application/json",
+  "Accept: application/json",
+  "Content-Length: $LENGTH",
+  "",
+  "",
+].join("\r\n");

@@ -1,0 +1,17 @@
+import type { Row } from "./row.ts";
+import { edgePoll } from "./rows/edge-poll.ts";
+import { edgeVerifyAgain } from "./rows/edge-verify-again.ts";
+import { edgeVerifyFirst } from "./rows/edge-verify-first.ts";
+import { mintJoin } from "./rows/mint-join.ts";
+import { mintMemory } from "./rows/mint-memory.ts";
+import { pageBytes } from "./rows/page-bytes.ts";
+
+/** In the order in which they run. */
+export const ROWS: readonly Row[] = [
+  edgePoll,
+  edgeVerifyFirst,
+  edgeVerifyAgain,
+  mintJoin,
+  mintMemory,
+  pageBytes,
+];

@@ -1,0 +1,50 @@
+/** Stands in for the mint behind the edge rows: real signed statements, fresh each time they are asked for. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
+
+import type { EdgeSigner } from "./edge-signer.ts";
+import { EVENT } from "./edge-world.ts";
+import type { Bench } from "./row.ts";
+
+export interface StubMint {
+  readonly url: string;
+  /** How often it was asked for anything. */
+  requests(): number;
+}
+
+export async function startStubMint(bench: Bench, signer: EdgeSigner): Promise<StubMint> {
+  let requests = 0;
+  const answer = async (path: string): Promise<{ type: string; text: string } | undefined> => {
+    switch (path) {
+      case "/.well-known/jwks.json":
+        return { type: "application/json", text: signer.jwks };
+      case "/v1/manifest":
+        return { type: STATEMENT_MEDIA_TYPE, text: await signer.manifest(Date.now()) };
+      case `/v1/events/${EVENT}/drip`:
+        return { type: STATEMENT_MEDIA_TYPE, text: await signer.drip(Date.now()) };
+      default:
+        return undefined;
+    }
+  };
+  const server = createServer((request, response) => {
+    requests += 1;
+    void answer(request.url ?? "").then((found) => {
+      response.writeHead(found === undefined ? 404 : 200, {
+        "content-type": found?.type ?? "text/plain",
+        "cache-control": "no-store",
+      });
+      response.end(found?.text ?? "");
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  bench.processes.finally(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, requests: () => requests };
+}
