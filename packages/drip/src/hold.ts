@@ -8,9 +8,12 @@ import type { EpochMs, TicketNumber } from "@vestibule/kernel/units";
 import type { LineState, NumberRange, Segment } from "./line-state.ts";
 import { liveCount, openedCount } from "./segment.ts";
 
-export interface Resumption {
-  /** The segments that change: each with its `cutAfter`. */
-  readonly cutSegments: readonly Segment[];
+export interface Resumption<Row extends Segment = Segment> {
+  /**
+   * The segments that change, each with its `cutAfter` and whatever else the caller's rows carry. Tell
+   * them apart by an id: a number, or a moment, can be in a void segment and again in a later one.
+   */
+  readonly cutSegments: readonly Row[];
   /** Numbers that lost their slot, in the order of their slots: put them in front of the demand. */
   readonly cut: readonly NumberRange[];
   readonly cutCount: number;
@@ -33,17 +36,17 @@ export function earliestResume(heldSince: EpochMs): EpochMs {
  * Give-back spent on cut slots is not returned: the drip may only end up slower for it (law 3).
  * Refused (`too-early`) before `earliestResume(heldSince)`.
  */
-export function resumeLine(input: {
+export function resumeLine<Row extends Segment>(input: {
   readonly line: LineState;
-  readonly segments: readonly Segment[];
+  readonly segments: readonly Row[];
   readonly heldSince: EpochMs;
   readonly now: EpochMs;
-}): Result<Resumption, { readonly tag: "too-early"; readonly from: EpochMs }> {
+}): Result<Resumption<Row>, { readonly tag: "too-early"; readonly from: EpochMs }> {
   const { line, segments, heldSince, now } = input;
   const earliest = earliestResume(heldSince);
   if (now < earliest) return refuse({ tag: "too-early", from: earliest });
 
-  const cutSegments: Segment[] = [];
+  const cutSegments: Row[] = [];
   const cut: NumberRange[] = [];
   let cutCount = 0;
   // The first cut slot could have opened at its time, so a slot may open then: never before it, or

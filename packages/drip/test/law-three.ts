@@ -77,6 +77,7 @@ export function numberViolations(
   const seen = new Set<number>();
   let frontier = -Infinity;
   for (const { segment } of history) {
+    if (liveCount(segment) === 0) continue; // void as a whole: its time was taken back
     if (segment.from < frontier) violations.push(`segment at ${segment.base} overlaps in time`);
     frontier =
       segment.from +

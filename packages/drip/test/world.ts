@@ -106,15 +106,14 @@ export class World {
     this.now = Math.max(this.now, earliestResume(this.heldSince));
     const result = resumeLine({
       line: this.line,
-      segments: this.history.map(({ segment }) => segment),
+      segments: this.history.map(({ segment }, row) => ({ ...segment, row })),
       heldSince: this.heldSince,
       now: epochMs(this.now),
     });
     if (!result.ok) throw new Error(result.refusal.tag);
-    for (const cut of result.value.cutSegments) {
-      const entry = this.history.find(({ segment }) => segment.from === cut.from);
-      if (entry === undefined) throw new Error("a cut segment is not in the history");
-      entry.segment = cut;
+    for (const { row, ...segment } of result.value.cutSegments) {
+      const entry = this.history[row];
+      if (entry !== undefined) entry.segment = segment;
     }
     this.#demand.unshift(...result.value.cut);
     this.line = result.value.line;
@@ -204,7 +203,10 @@ export class World {
     if (this.line.granted !== granted - this.lapsed) this.violations.push("granted is miscounted");
     if (max !== null && this.line.granted > max) this.violations.push("beyond maxAdmissions");
     if (this.line.giveBackMicro < 0) this.violations.push("more given back than lapsed");
-    const serving = servingNumber(this.segments(), this.now, { ...this, atLeast: this.serving });
+    const serving = servingNumber(this.segments(), this.now, {
+      heldSince: this.heldSince,
+      atLeast: this.serving,
+    });
     if (serving < this.serving) this.violations.push("the serving number fell");
     if (serving > this.issued) this.violations.push("the serving number ran ahead");
     this.serving = serving;

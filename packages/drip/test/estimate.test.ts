@@ -1,0 +1,155 @@
+import { epochMs } from "@vestibule/kernel/units";
+import * as fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { aheadOf, etaRange, type EstimateView } from "../src/estimate.ts";
+import { lastNumber } from "../src/segment.ts";
+import { START, World } from "./world.ts";
+
+// Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
+vi.setConfig({ testTimeout: 120_000 });
+
+const view = (changes: Partial<EstimateView> = {}): EstimateView => ({
+  segments: [],
+  committed: 0,
+  skips: [],
+  rate: 500,
+  state: "open",
+  ...changes,
+});
+
+test("QP-06: unknown rather than infinite, absurd or NaN", () => {
+  for (const changes of [
+    { rate: 0 },
+    { rate: Number.NaN },
+    { state: "paused" },
+    { state: "ended" },
+    { state: "prequeue" },
+    { heldSince: START },
+  ]) {
+    expect(etaRange(1_000, view(changes), START)).toBeUndefined();
+  }
+  expect(etaRange(1_000_000, view({ rate: 1 }), START)).toBeUndefined();
+});
+
+test("QP-06: a million ahead, one person left, the first minute: a finite range that contains the truth", () => {
+  const far = etaRange(1_000_000, view(), START)!;
+  expect(far.fromMs).toBeLessThan(2_000 * 60_000);
+  expect(far.untilMs).toBeGreaterThan(2_000 * 60_000);
+  expect(etaRange(1, view(), START)).toEqual({ fromMs: 0, untilMs: 5_000 });
+  const waiting = etaRange(1, view({ state: "scheduled", startsAt: START + 60_000 }), START)!;
+  expect(waiting.fromMs).toBe(60_000);
+});
+
+test("QP-06: halving and doubling the drip doubles and halves the wait, no more", () => {
+  const [half, full, double] = [250, 500, 1_000].map(
+    (rate) => etaRange(10_001, view({ rate }), START)!.fromMs,
+  );
+  expect(half! / full!).toBeCloseTo(2, 2);
+  expect(full! / double!).toBeCloseTo(2, 2);
+});
+
+test("the estimate never grows with time while the drip is unchanged, and grows with the place", () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        n: fc.integer({ min: 101, max: 200_000 }),
+        rate: fc.integer({ min: 150, max: 1_000_000 }),
+        until: fc.integer({ min: 0, max: 600_000 }),
+        now: fc.integer({ min: 0, max: 900_000 }),
+        later: fc.integer({ min: 0, max: 900_000 }),
+      }),
+      ({ n, rate, until, now, later }) => {
+        const segments = [{ base: 1, count: 100, from: START, until: START + until + 1 }];
+        const seen = view({ segments, committed: 100, rate });
+        const first = etaRange(n, seen, START + now)!;
+        const second = etaRange(n, seen, START + now + later)!;
+        const behind = etaRange(n + 1, seen, START + now)!;
+        expect(Number.isSafeInteger(first.fromMs) && Number.isSafeInteger(first.untilMs)).toBe(
+          true,
+        );
+        expect(first.fromMs).toBeGreaterThanOrEqual(0);
+        expect(first.untilMs).toBeGreaterThanOrEqual(first.fromMs);
+        expect(second.fromMs).toBeLessThanOrEqual(first.fromMs);
+        expect(second.untilMs).toBeLessThanOrEqual(first.untilMs);
+        expect(behind.fromMs).toBeGreaterThanOrEqual(first.fromMs);
+        expect(behind.untilMs).toBeGreaterThanOrEqual(first.untilMs);
+        expect(aheadOf(n + 1, seen, START + now) - aheadOf(n, seen, START + now)).toBe(1);
+      },
+    ),
+  );
+});
+
+test("MH-03: ahead counts people, not numbers: gaps in the numbering do not count", () => {
+  const skips: [number, number][] = [
+    [11, 20],
+    [101, 1_100],
+    [2_001, 2_500],
+  ];
+  expect(aheadOf(1_201, view({ committed: 100, skips }), START)).toBe(100);
+  expect(aheadOf(1_201, view({ committed: 600, skips }), START)).toBe(100);
+  expect(aheadOf(101 + 1_000, view({ committed: 100, skips }), START)).toBe(0);
+});
+
+test("ahead counts committed slots until they open, and nobody once the own slot is open", () => {
+  const segments = [
+    { base: 1, count: 4, from: START, until: START + 400 },
+    { base: 7, count: 2, from: START + 400, until: START + 600 },
+  ];
+  const seen = view({ segments, committed: 8, skips: [[5, 6]] });
+  expect([1, 4, 7, 8, 9].map((n) => aheadOf(n, seen, START + 100))).toEqual([0, 1, 2, 3, 4]);
+  expect(aheadOf(8, seen, START + 500)).toBe(0);
+  expect(aheadOf(9, { ...seen, heldSince: START + 100 }, START + 9_000)).toBe(4);
+  expect(aheadOf(8, { ...seen, heldSince: START + 100 }, START + 9_000)).toBe(3);
+  expect(etaRange(8, seen, START + 100)).toEqual({ fromMs: 400, untilMs: 400 });
+  expect(etaRange(8, seen, START + 900)).toEqual({ fromMs: 0, untilMs: 0 });
+});
+
+test("the range is honest: over a whole sale with no-shows every slot opens inside every range announced before", () => {
+  const policy = {
+    ratePerMinute: 500,
+    horizonMs: 60_000,
+    overdrivePercent: 150,
+    maxAdmissions: null,
+  };
+  for (const noShow of [0, 0.3, 0.6]) {
+    const world = new World({ policy, noShow, seed: 5 });
+    world.join(6_000);
+    const fans = [1, 400, 600, 3_000, 6_000];
+    const announced = fans.map((n) => ({ n, from: 0, until: Infinity, ahead: Infinity }));
+    for (let second = 0; second < 900; second += 1) {
+      world.tick();
+      const segments = world.segments();
+      const seen = view({ segments, committed: world.line.nextNumber - 1 });
+      for (const fan of announced) {
+        if (world.line.nextNumber > fan.n) continue;
+        const ahead = aheadOf(fan.n, seen, world.now);
+        expect(ahead).toBeLessThanOrEqual(fan.ahead);
+        fan.ahead = ahead;
+        const range = etaRange(fan.n, seen, world.now)!;
+        // Tighter with every look: a tick of the controller and rounding are all the give there is.
+        expect(world.now + range.untilMs).toBeLessThanOrEqual(fan.until + 1_000);
+        fan.from = Math.max(fan.from, world.now + range.fromMs);
+        fan.until = Math.min(fan.until, world.now + range.untilMs);
+      }
+    }
+    for (const fan of announced) {
+      const own = world.history.find(
+        ({ segment }) => fan.n >= segment.base && fan.n <= lastNumber(segment),
+      )!;
+      const opens =
+        own.segment.from +
+        Math.floor(
+          ((fan.n - own.segment.base) * (own.segment.until - own.segment.from)) / own.segment.count,
+        );
+      expect(opens).toBeGreaterThanOrEqual(fan.from);
+      expect(opens).toBeLessThanOrEqual(fan.until);
+    }
+    expect(world.violations).toEqual([]);
+  }
+});
+
+test("a number that the line passed without a slot comes next", () => {
+  const segments = [{ base: 11, count: 10, from: START, until: START + 1_200 }];
+  const range = etaRange(5, view({ segments, committed: 20, skips: [] }), epochMs(START))!;
+  expect(range).toEqual({ fromMs: 1_200, untilMs: 6_200 });
+});
