@@ -147,10 +147,22 @@ export default defineConfig({
         ],
         "max-lines-per-function": "off",
         "typescript/no-non-null-assertion": "off",
+        "vitest/expect-expect": [
+          "error",
+          { assertFunctionNames: ["expect*", "assert*", "fc.assert"] },
+        ],
+        // A property holds for the cases that its condition selects.
+        "vitest/no-conditional-expect": "off",
       },
     },
     {
-      files: ["*.config.ts", "apps/edge/src/main.ts", "test/reporter.ts", "**/*.global-setup.ts"],
+      files: [
+        "*.config.ts",
+        "apps/edge/src/main.ts",
+        "**/*.worker.ts",
+        "test/reporter.ts",
+        "**/*.global-setup.ts",
+      ],
       rules: { "import/no-default-export": "off" }, // the tool or runtime asks for a default export
     },
   ],

@@ -10,7 +10,14 @@ const setupFiles = ["packages/testkit/src/fast-check.setup.ts"];
 const elsewhere = ["**/node_modules/**", "**/fixtures/**"];
 
 /** What every project shares. `provide` is how a seed reaches workerd, which has no environment. */
-const shared = { setupFiles, provide: { seed, runs }, allowOnly: false, retry: 0 };
+const shared = {
+  setupFiles,
+  provide: { seed, runs },
+  allowOnly: false,
+  retry: 0,
+  // Enumerations and properties take seconds on a busy machine; a hang is still told soon.
+  testTimeout: 30_000,
+};
 
 export default defineConfig({
   test: {
@@ -47,7 +54,6 @@ export default defineConfig({
           include: [`${everywhere}/*.pg.test.ts`],
           exclude: elsewhere,
           globalSetup: ["packages/testkit/src/postgres.global-setup.ts"],
-          testTimeout: 30_000,
           hookTimeout: 60_000,
         },
       },
