@@ -1,4 +1,50 @@
-/** The Worker. A path that belongs to no event goes to the origin untouched. */
-const worker: ExportedHandler = { fetch: (request) => fetch(request) };
+/** The Worker: reads its vars, wires one edge per isolate, and answers. */
+import { sleep } from "@vestibule/feed/fetch-text.system";
+import { systemClock } from "@vestibule/kernel/clock.system";
+import { systemRandomness } from "@vestibule/kernel/randomness.system";
+import { type EdgeConfig, type EdgeEnv, readConfig } from "./config.ts";
+import { createEdge } from "./create-edge.ts";
+import type { EdgeHandler } from "./edge.ts";
+import { createFeedCache } from "./feed-cache.system.ts";
+import { problem } from "./problem.ts";
 
-export default worker;
+/** One per isolate: a Worker's vars never change while it runs. */
+let handler: EdgeHandler | undefined;
+
+export default {
+  async fetch(request, env, ctx) {
+    // Two first requests may both wire one: values, never a promise that another request began.
+    const edge = handler ?? (await wire(env));
+    handler ??= edge;
+    return handler?.fetch(request, ctx) ?? problem("unavailable", { retryAfterSeconds: 30 });
+  },
+} satisfies ExportedHandler<EdgeEnv>;
+
+async function wire(env: EdgeEnv): Promise<EdgeHandler | undefined> {
+  const config = readConfig(env);
+  if (!config.ok) {
+    for (const mistake of config.refusal) console.error(`vestibule edge: ${mistake}`);
+    return undefined;
+  }
+  try {
+    return await wireParts(config.value);
+  } catch (error) {
+    console.error(`vestibule edge: ${String(error)}`);
+    return undefined;
+  }
+}
+
+function wireParts(config: EdgeConfig): Promise<EdgeHandler> {
+  return createEdge({
+    config,
+    clock: systemClock,
+    randomness: systemRandomness,
+    fetch: (url, init) => fetch(url, init),
+    sleep,
+    cache: createFeedCache(caches),
+    subtle: crypto.subtle,
+    log: (entry) => {
+      console.warn(JSON.stringify(entry));
+    },
+  });
+}

@@ -15,8 +15,8 @@ export const MINT_COOL_MS = 10_000;
 /** After failures in a row the interval doubles up to this, so that recovery is seen within it. */
 export const BACKOFF_MS_MAX = 10_000;
 
-/** A refresh that has not reported back by then is taken for dead (its request was cancelled). */
-export const REFRESH_DEAD_MS = MINT_DEADLINE_MS * MINT_URLS_MAX + 4_000;
+/** Added to the deadlines of all mints: a refresh that takes longer was cancelled with its request. */
+export const REFRESH_SLACK_MS = 1_000;
 
 /** How long a caller that knows nothing waits for a first value, and how often it looks. */
 export const FIRST_WAIT_MS = 3_000;

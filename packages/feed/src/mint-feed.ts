@@ -18,6 +18,7 @@ import {
   KEYS_TRUST_MS,
   MINT_DEADLINE_MS,
   MINT_URLS_MAX,
+  REFRESH_SLACK_MS,
 } from "./limits.ts";
 import { type MintOrder, createMintOrder } from "./mint-order.ts";
 import type { CachedText, FeedAlarm, FeedCache, FetchText, Sleep } from "./ports.ts";
@@ -30,8 +31,8 @@ export interface FeedOptions {
   /** The `iss` that every statement must carry. */
   readonly issuer: string;
   readonly skewSeconds: number;
-  /** A JWKS deployed with the location: in force until a mint's own was fetched once. */
-  readonly bootKeys?: unknown;
+  /** The keys deployed with the location: in force until a mint's own were fetched once. */
+  readonly bootKeys?: KeySet | undefined;
   readonly fetchText: FetchText;
   readonly sleep: Sleep;
   readonly cache?: FeedCache;
@@ -80,7 +81,7 @@ export interface FeedHealth {
   readonly drips: Readonly<Record<string, { seq: number; ageMs: number; expired: boolean }>>;
 }
 
-/** @throws AssertionError when `mintUrls` is empty or too long, or `bootKeys` is not a good key set. */
+/** @throws AssertionError when `mintUrls` is empty or too long. */
 export function createMintFeed(options: FeedOptions): MintFeed {
   assert(options.mintUrls.length >= 1, "a location needs the address of a mint");
   assert(options.mintUrls.length <= MINT_URLS_MAX, "a location has a bounded list of mints");
@@ -108,11 +109,7 @@ class Feed implements MintFeed {
   constructor(options: FeedOptions) {
     this.#options = options;
     this.mints = createMintOrder(options.mintUrls.map((url) => url.replace(/\/+$/, "")));
-    if (options.bootKeys !== undefined) {
-      const boot = parseJwks(options.bootKeys);
-      assert(boot.ok, "the keys deployed with a location are a good key set");
-      this.#bootKeys = boot.value;
-    }
+    this.#bootKeys = options.bootKeys;
   }
 
   keys(now: EpochMs): KeySet | undefined {
@@ -174,7 +171,7 @@ class Feed implements MintFeed {
       drips[event] = { seq: claims.seq, ageMs: now - receivedAt, expired };
     }
     return {
-      keyIds: [...(this.keys(now)?.kids() ?? [])],
+      keyIds: [...(this.keys(now)?.keys() ?? [])],
       keysAgeMs: this.#keys === undefined ? null : now - this.#keys.fetchedAt,
       manifestSeq: this.#manifest?.seq ?? null,
       drips,
@@ -190,7 +187,8 @@ class Feed implements MintFeed {
   #scheduleOf(thing: Thing): Schedule {
     let schedule = this.#schedules.get(thing);
     if (schedule === undefined) {
-      schedule = createSchedule(planOf(thing).refreshMs);
+      const deadMs = MINT_DEADLINE_MS * this.#options.mintUrls.length + REFRESH_SLACK_MS;
+      schedule = createSchedule({ refreshMs: planOf(thing).refreshMs, deadMs });
       this.#schedules.set(thing, schedule);
     }
     return schedule;
@@ -280,15 +278,15 @@ class Feed implements MintFeed {
     return "adopted";
   }
 
-  #adoptKeys(entry: CachedText): Adoption {
+  async #adoptKeys(entry: CachedText): Promise<Adoption> {
     let json: unknown;
     try {
       json = JSON.parse(entry.text);
     } catch {
       return "not-json";
     }
-    const read = parseJwks(json);
-    if (!read.ok) return "bad-key-set";
+    const read = await parseJwks(json);
+    if (!read.ok) return read.refusal.reason;
     const next = { keys: read.value, fetchedAt: entry.fetchedAt, seq: jwksSeq(json) };
     if (this.#keys !== undefined && !isNewerKeys(next, this.#keys)) return "older";
     this.#keys = next;

@@ -1,5 +1,5 @@
 import type { EpochMs } from "@vestibule/kernel/units";
-import { BACKOFF_MS_MAX, REFRESH_DEAD_MS } from "./limits.ts";
+import { BACKOFF_MS_MAX } from "./limits.ts";
 
 /**
  * When one thing is asked for again. A refresh under way is a moment, never a promise: in workerd a
@@ -15,12 +15,18 @@ export interface Schedule {
   readonly failuresInARow: number;
 }
 
-export function createSchedule(refreshMs: number): Schedule {
+/** @param deadMs a refresh that has not reported back by then was cancelled: somebody else may start one */
+export function createSchedule({
+  refreshMs,
+  deadMs,
+}: {
+  refreshMs: number;
+  deadMs: number;
+}): Schedule {
   let startedAt: EpochMs | undefined;
   let nextAt = 0;
   let failures = 0;
-  const underWay = (now: EpochMs) =>
-    startedAt !== undefined && Math.abs(now - startedAt) < REFRESH_DEAD_MS;
+  const underWay = (now: EpochMs) => startedAt !== undefined && Math.abs(now - startedAt) < deadMs;
   return {
     underWay,
     due: (now) => {

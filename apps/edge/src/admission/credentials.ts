@@ -1,0 +1,80 @@
+/** What a visitor shows: cookies of a browser, or headers of an app. Never a mixture of both. */
+import { COOKIE_CHARS_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
+import {
+  ADMISSION_HEADER,
+  MODE_HEADER,
+  TICKET_HEADER,
+  VISITOR_HEADER,
+  cookieName,
+} from "@vestibule/contracts/names";
+import { readCookie } from "../cookies.ts";
+
+export interface Credentials {
+  readonly visitor: string | undefined;
+  readonly ticket: string | undefined;
+  readonly admission: string | undefined;
+  /** They came in headers, or the client asked for tokens instead of cookies. */
+  readonly tokenMode: boolean;
+  /** A cookie of ours was used. */
+  readonly byCookie: boolean;
+}
+
+const VISITOR = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+/** True for 256 bits in base64url, in their one spelling. */
+export function isVisitor(text: string | undefined): text is string {
+  return text !== undefined && VISITOR.test(text);
+}
+
+/** Has the shape of a compact JWS of a length that we sign. Says nothing about its signature. */
+export function isTokenShaped(text: string | undefined): text is string {
+  return text !== undefined && text.length <= TOKEN_CHARS_MAX && TOKEN.test(text);
+}
+
+/** Heads with more than this are answered 431, without any cryptography (EP-13). */
+export function isHeadTooLarge(headers: Headers): boolean {
+  const cookie = headers.get("cookie");
+  if (cookie !== null && cookie.length > COOKIE_CHARS_MAX) return true;
+  return [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER].some(
+    (name) => (headers.get(name)?.length ?? 0) > TOKEN_CHARS_MAX,
+  );
+}
+
+/** Ill-formed values count as absent. */
+export function readCredentials(
+  headers: Headers,
+  { event, https }: { event: string; https: boolean },
+): Credentials {
+  const visitor = headers.get(VISITOR_HEADER);
+  const ticket = headers.get(TICKET_HEADER);
+  const admission = headers.get(ADMISSION_HEADER);
+  if (visitor !== null || ticket !== null || admission !== null) {
+    return wellFormed({ visitor, ticket, admission }, { tokenMode: true, byCookie: false });
+  }
+  const tokenMode = headers.get(MODE_HEADER)?.trim().toLowerCase() === "token";
+  const cookies = headers.get("cookie");
+  if (tokenMode || cookies === null || !cookies.includes("vst-")) {
+    return wellFormed({}, { tokenMode, byCookie: false });
+  }
+  const read = (kind: "visitor" | "ticket" | "admission") =>
+    readCookie(cookies, cookieName(kind, event, { https }));
+  const shown = { visitor: read("visitor"), ticket: read("ticket"), admission: read("admission") };
+  const byCookie = Object.values(shown).some((value) => value !== undefined);
+  return wellFormed(shown, { tokenMode, byCookie });
+}
+
+function wellFormed(
+  shown: Partial<Record<"visitor" | "ticket" | "admission", string | null | undefined>>,
+  how: { tokenMode: boolean; byCookie: boolean },
+): Credentials {
+  const visitor = shown.visitor ?? undefined;
+  const ticket = shown.ticket ?? undefined;
+  const admission = shown.admission ?? undefined;
+  return {
+    visitor: isVisitor(visitor) ? visitor : undefined,
+    ticket: isTokenShaped(ticket) ? ticket : undefined,
+    admission: isTokenShaped(admission) ? admission : undefined,
+    ...how,
+  };
+}

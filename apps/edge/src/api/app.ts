@@ -1,0 +1,51 @@
+/** The edge's own endpoints, below `/_vestibule`. One file per verb. */
+import { Hono } from "hono";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { problem } from "../problem.ts";
+import { allowedOrigin, isPreflight, preflight, shareWith } from "../routing/cross-origin.ts";
+import { type Visit, keepFresh } from "../visit.ts";
+import { getHealth } from "./get-health.ts";
+import { getMe } from "./get-me.ts";
+import { postAdmission } from "./post-admission.ts";
+import { postPurchase } from "./post-purchase.ts";
+import { postTicket } from "./post-ticket.ts";
+
+type Verb = (visit: Visit, event: ManifestEvent) => Promise<Response>;
+
+export const api: Hono<{ Bindings: Visit }> = new Hono<{ Bindings: Visit }>();
+
+api.get("/_vestibule/health", (c) => getHealth(c.env));
+endpoint("tickets", "POST", postTicket);
+endpoint("me", "GET", getMe);
+endpoint("admissions", "POST", postAdmission);
+endpoint("purchases", "POST", postPurchase);
+api.all("/_vestibule/events/:event/drip", () => methodNotAllowed("GET, HEAD"));
+api.all("/_vestibule/health", () => methodNotAllowed("GET"));
+api.notFound(() => problem("not-found"));
+api.onError(() => problem("internal"));
+
+function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
+  api.all(`/_vestibule/events/:event/${name}`, async (c) => {
+    const visit = c.env;
+    const routes = visit.edge.routes();
+    if (routes === undefined || visit.!edge.verifies) {
+      return problem("unavailable", { retryAfterSeconds: 5 });
+    }
+    const event = routes.event(c.req.param("event"));
+    if (event === undefined) return problem("event-not-found");
+    const origin = allowedOrigin(visit.request, event);
+    if (isPreflight(visit.request)) return preflight(visit.request, origin);
+    const allowed = visit.request.method === method || (method === "GET" && isHead(visit.request));
+    if (!allowed) return methodNotAllowed(method);
+    keepFresh(visit, event.event);
+    return shareWith(await verb(visit, event), origin);
+  });
+}
+
+function isHead(request: Request): boolean {
+  return request.method === "HEAD";
+}
+
+function methodNotAllowed(allow: string): Response {
+  return problem("method-not-allowed", { headers: { Allow: allow } });
+}

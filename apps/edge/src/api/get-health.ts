@@ -1,0 +1,24 @@
+/** `GET /_vestibule/health`: 200 when this location can admit somebody, 503 and why when it cannot. */
+import type { Visit } from "../visit.ts";
+
+export function getHealth({ edge, now }: Visit): Response {
+  const { keyIds, keysAgeMs, manifestSeq, drips } = edge.feed.health(now);
+  const reasons = [
+    ...(edge.verifies ? [] : ["this runtime cannot verify Ed25519"]),
+    ...(keyIds.length > 0 ? [] : ["no keys are known"]),
+    ...(manifestSeq === null ? ["no manifest was ever seen"] : []),
+  ];
+  const body = {
+    status: reasons.length === 0 ? "ok" : "unhealthy",
+    reasons,
+    location: edge.config.location,
+    now,
+    keys: { ids: keyIds, ageMs: keysAgeMs },
+    manifest: { seq: manifestSeq },
+    drips,
+  };
+  return new Response(JSON.stringify(body), {
+    status: reasons.length === 0 ? 200 : 503,
+    headers: { "Content-Type": "application/json", "Cache-Control": "no-store" },
+  });
+}

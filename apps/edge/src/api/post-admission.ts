@@ -1,0 +1,87 @@
+/** `POST …/admissions`: claim. The ticket is verified here, and whoever is not committed is answered here. */
+import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import type { EdgeClaimAnswer } from "@vestibule/contracts/line-api";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { etaRange } from "@vestibule/drip/estimate";
+import { isTokenShaped, readCredentials } from "../admission/credentials.ts";
+import { type Place, turnOf } from "../admission/tickets.ts";
+import { dripView } from "../drip-poll.ts";
+import { WAITING_RETRY_SECONDS } from "../limits.ts";
+import { holdingPage } from "../page/holding-page.ts";
+import { problem } from "../problem.ts";
+import type { Visit } from "../visit.ts";
+import { handOver, personal, refuseCrossSite, seeOther } from "./answers.ts";
+import { readForm } from "./form.ts";
+import { mintAway, mintRefusal } from "./refusals.ts";
+
+export async function postAdmission(visit: Visit, event: ManifestEvent): Promise<Response> {
+  const { edge, request, now, https } = visit;
+  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const crossSite = refuseCrossSite(visit, event, credentials);
+  if (crossSite !== undefined) return crossSite;
+  const form = await readForm(visit, event);
+  if (form instanceof Response) return form;
+  const answer = await claim();
+  if (form.returnPath === undefined) return answer;
+  if (answer.status === 503) {
+    return holdingPage(visit, { event, credentials, status: 503, condition: "unreachable" });
+  }
+  // Admitted or not, the page at the return path says what is the case.
+  const back = seeOther(form.returnPath);
+  for (const cookie of answer.headers.getSetCookie()) back.headers.append("Set-Cookie", cookie);
+  return back;
+
+  async function claim(): Promise<Response> {
+    const place = await edge.tickets.check(credentials, event, now);
+    if (place === undefined) return noTicket(event);
+    await edge.feed.whenKnown(`drip:${event.event}`, now);
+    const refusal = refuseHere(visit, event, place);
+    if (refusal !== undefined) return refusal;
+    const { visitor, ticket } = place;
+    const path = `/v1/events/${event.event}/admissions`;
+    const reply = await edge.mint.post(path, { visitor, ticket }, now);
+    if (reply.kind === "away") return mintAway(visit);
+    if (reply.kind === "refused") return mintRefusal(visit, reply);
+    const { opensAt, closesAt, admission } = reply.body;
+    const wellFormed = typeof opensAt === "number" && typeof closesAt === "number";
+    if (!wellFormed || typeof admission !== "string" || !isTokenShaped(admission)) {
+      return mintAway(visit);
+    }
+    const { tokenMode } = credentials;
+    const body: EdgeClaimAnswer = { opensAt, closesAt, ...(tokenMode ? { admission } : {}) };
+    const until = closesAt + edge.config.skewSeconds * 1000;
+    const tokens = [{ kind: "admission" as const, value: admission, until }];
+    return handOver(personal(body, 201), tokens, { visit, event, tokenMode });
+  }
+}
+
+/** 403: nobody's place was shown. Joining is the way forward. */
+export function noTicket(event: ManifestEvent): Response {
+  return problem("forbidden", {
+    detail: "No valid ticket of this visitor came with the request. Join the line first.",
+    extensions: { reason: "no-ticket", join: `${EDGE_PREFIX}/events/${event.event}/tickets` },
+  });
+}
+
+/** Whoever cannot be granted anything now is answered without a mint (law 11, MH-06). */
+function refuseHere(
+  { edge, now }: Visit,
+  event: ManifestEvent,
+  place: Place,
+): Response | undefined {
+  const drip = edge.feed.drip(event.event);
+  if (drip?.claims.state === "ended") return problem("event-ended");
+  const turn = turnOf(place.number, drip, event);
+  if (turn.kind === "held") {
+    const detail = "The sale is paused. Your place is kept.";
+    return problem("held", { detail, retryAfterSeconds: WAITING_RETRY_SECONDS });
+  }
+  if (turn.kind === "committed" && now >= turn.closesAt + edge.config.skewSeconds * 1000) {
+    return problem("slot-over");
+  }
+  if (turn.kind !== "waiting" || drip === undefined) return undefined;
+  const eta = etaRange(place.number, dripView(event.event, drip), now);
+  const waitMs = eta === undefined ? WAITING_RETRY_SECONDS * 1000 : eta.fromMs / 2;
+  const retryAfterSeconds = Math.min(60, Math.max(2, waitMs / 1000));
+  return problem("too-early", { retryAfterSeconds });
+}

@@ -1,0 +1,70 @@
+/** `POST …/purchases`: verified here to keep junk away, then forwarded; the purchase API decides. */
+import {
+  ADMISSION_HEADER,
+  IDEMPOTENCY_KEY_HEADER,
+  VISITOR_HEADER,
+} from "@vestibule/contracts/names";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { readCredentials } from "../admission/credentials.ts";
+import { isHeldForAll } from "../admission/cuts.ts";
+import { withDeadline } from "../deadline.system.ts";
+import { PURCHASE_DEADLINE_MS, WAITING_RETRY_SECONDS } from "../limits.ts";
+import { problem } from "../problem.ts";
+import { isJson } from "../routing/cross-origin.ts";
+import type { Visit } from "../visit.ts";
+import { refuseCrossSite } from "./answers.ts";
+import { readText } from "./form.ts";
+
+/** Of the purchase API's answer, besides status and body. */
+const PASSED_ON = ["Content-Type", "Retry-After", "RateLimit", "RateLimit-Policy", "Location"];
+
+export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<Response> {
+  const { edge, request, now, https } = visit;
+  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const crossSite = refuseCrossSite(visit, event, credentials);
+  if (crossSite !== undefined) return crossSite;
+  if (!isJson(request.headers.get("content-type"))) return problem("unsupported-media-type");
+  const check = await edge.admissions.check(credentials, event, now);
+  const held = { detail: "The sale is paused.", retryAfterSeconds: WAITING_RETRY_SECONDS };
+  if (check.kind === "held") return problem("held", held);
+  if (check.kind !== "admitted") {
+    return problem("admission-required", { headers: { "WWW-Authenticate": ADMISSION_HEADER } });
+  }
+  if (isHeldForAll(edge.feed.drip(event.event)?.claims)) return problem("held", held);
+  const body = await readText(request);
+  if (body === undefined) return problem("body-too-large");
+  return send(visit, { event: event.event, body, ...check });
+}
+
+async function send(
+  { edge, request }: Visit,
+  purchase: { event: string; body: string; admission: string; visitor: string },
+): Promise<Response> {
+  const { purchaseUrl } = edge.config;
+  const away = { detail: "Nothing was bought, or send this again with the same Idempotency-Key." };
+  if (purchaseUrl === undefined) return problem("unavailable", { retryAfterSeconds: 30 });
+  const headers = new Headers({
+    "Content-Type": "application/json",
+    Accept: "application/json",
+    [ADMISSION_HEADER]: purchase.admission,
+    [VISITOR_HEADER]: purchase.visitor,
+  });
+  const key = request.headers.get(IDEMPOTENCY_KEY_HEADER);
+  if (key !== null) headers.set(IDEMPOTENCY_KEY_HEADER, key);
+  try {
+    const answer = await withDeadline(PURCHASE_DEADLINE_MS, (signal) =>
+      edge.fetch(`${purchaseUrl}/v1/events/${purchase.event}/purchases`, {
+        ...{ method: "POST", headers, body: purchase.body, redirect: "manual", signal },
+      }),
+    );
+    const response = new Response(answer.body, { status: answer.status });
+    for (const name of PASSED_ON) {
+      const value = answer.headers.get(name);
+      if (value !== null) response.headers.set(name, value);
+    }
+    response.headers.set("Cache-Control", "private, no-store");
+    return response;
+  } catch {
+    return problem("unavailable", { ...away, retryAfterSeconds: 5 });
+  }
+}

@@ -1,0 +1,122 @@
+/** `POST …/tickets`: join. Only a POST ever takes a place (HP-10, QP-04). */
+import { VISITOR_BYTES } from "@vestibule/contracts/limits";
+import type { EdgeJoinAnswer } from "@vestibule/contracts/line-api";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { type Credentials, isTokenShaped, readCredentials } from "../admission/credentials.ts";
+import { type Place, turnOf } from "../admission/tickets.ts";
+import { base64url } from "../base64url.ts";
+import { holdingPage } from "../page/holding-page.ts";
+import { problem } from "../problem.ts";
+import type { Visit } from "../visit.ts";
+import { type Handover, handOver, personal, refuseCrossSite, seeOther } from "./answers.ts";
+import { readForm } from "./form.ts";
+import { mintAway, mintRefusal } from "./refusals.ts";
+
+export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Response> {
+  const { request, now, https, edge } = visit;
+  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const crossSite = refuseCrossSite(visit, event, credentials);
+  if (crossSite !== undefined) return crossSite;
+  const form = await readForm(visit, event);
+  if (form instanceof Response) return form;
+
+  const visitor = credentials.visitor ?? base64url(edge.randomness.bytes(VISITOR_BYTES));
+  const joining = { visit, event, credentials, visitor, returnPath: form.returnPath };
+  const refusal = refuseEarly(joining);
+  if (refusal !== undefined) return refusal;
+
+  const place = await edge.tickets.check(credentials, event, now);
+  if (place !== undefined && keepsPlace(visit, event, place)) {
+    const { number, ticket, issuedAt } = place;
+    return joined(joining, { number, ticket, issuedAt: issuedAt * 1000, status: 200 });
+  }
+  const path = `/v1/events/${event.event}/tickets`;
+  const body = { visitor, ...(place === undefined ? {} : { ticket: place.ticket }) };
+  const reply = await edge.mint.post(path, body, now);
+  if (reply.kind === "away") return formOr(joining, mintAway(visit));
+  if (reply.kind === "refused") return formOr(joining, mintRefusal(visit, reply));
+  const { number, ticket, issuedAt } = reply.body;
+  const wellFormed = Number.isSafeInteger(number) && Number.isSafeInteger(issuedAt);
+  if (!wellFormed || typeof ticket !== "string" || !isTokenShaped(ticket)) {
+    return formOr(joining, mintAway(visit));
+  }
+  const grant = { number: number as number, issuedAt: issuedAt as number, ticket };
+  return joined(joining, { ...grant, status: reply.status });
+}
+
+interface Joining {
+  readonly visit: Visit;
+  readonly event: ManifestEvent;
+  readonly credentials: Credentials;
+  readonly visitor: string;
+  readonly returnPath: string | undefined;
+}
+
+/** What needs no mint to be refused. */
+function refuseEarly(joining: Joining): Response | undefined {
+  const { visit, event, credentials, visitor, returnPath } = joining;
+  const { edge, now, request } = visit;
+  const ended = edge.feed.drip(event.event)?.claims.state === "ended" || now >= event.endsAt;
+  if (ended) return formOr(joining, problem("event-ended"));
+  const joinableAt = event.joinableAt ?? event.startsAt ?? 0;
+  if (now + edge.config.skewSeconds * 1000 < joinableAt) {
+    const retryAfterSeconds = Math.min(3_600, (joinableAt - now) / 1000);
+    return formOr(joining, problem("too-early", { retryAfterSeconds, extensions: { joinableAt } }));
+  }
+  // Browsers say where a request comes from. One that comes without the cookie that the page (or the
+  // answer below) has set keeps no cookies, and would be given a new place with every request.
+  const browser = request.headers.has("sec-fetch-site") || returnPath !== undefined;
+  if (!browser || credentials.tokenMode || credentials.visitor !== undefined) return undefined;
+  const refusal =
+    returnPath === undefined
+      ? problem("bad-request", {
+          detail: "Send this again with the cookie that comes with this answer.",
+          extensions: { reason: "cookies-off" },
+        })
+      : holdingPage(visit, { event, credentials, condition: "cookies", status: 400 });
+  const tokens: Handover[] = [{ kind: "visitor", value: visitor, until: event.endsAt }];
+  return refusal instanceof Response
+    ? handOver(refusal, tokens, { visit, event, tokenMode: false })
+    : undefined;
+}
+
+/**
+ * True while the place is surely still good: then no mint is asked, however often the page is
+ * reloaded (QP-07). A place that the line has passed is the mint's to judge.
+ */
+function keepsPlace({ edge, now }: Visit, event: ManifestEvent, place: Place): boolean {
+  const turn = turnOf(place.number, edge.feed.drip(event.event), event);
+  if (turn.kind === "committed") return now <= turn.claimBy;
+  return turn.kind !== "passed";
+}
+
+function joined(
+  { visit, event, credentials, visitor, returnPath }: Joining,
+  grant: { number: number; ticket: string; issuedAt: number; status: number },
+): Response {
+  const { number, ticket, issuedAt, status } = grant;
+  const { tokenMode } = credentials;
+  const body: EdgeJoinAnswer = {
+    ...{ event: event.event, number, issuedAt },
+    ...(tokenMode ? { visitor, ticket } : {}),
+  };
+  const response = returnPath === undefined ? personal(body, status) : seeOther(returnPath);
+  const tokens: Handover[] = [
+    { kind: "visitor", value: visitor, until: event.endsAt },
+    { kind: "ticket", value: ticket, until: event.endsAt },
+  ];
+  return handOver(response, tokens, { visit, event, tokenMode });
+}
+
+/** Somebody without JavaScript gets the page, which says the same in words. */
+function formOr({ visit, event, credentials, returnPath }: Joining, refusal: Response): Response {
+  if (returnPath === undefined) return refusal;
+  const away = refusal.status === 503;
+  const page = holdingPage(visit, {
+    ...{ event, credentials, status: refusal.status },
+    ...(away ? { condition: "unreachable" as const } : {}),
+  });
+  const retryAfter = refusal.headers.get("retry-after");
+  if (retryAfter !== null) page.headers.set("Retry-After", retryAfter);
+  return page;
+}

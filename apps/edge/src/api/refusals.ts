@@ -1,0 +1,45 @@
+/** What the mint said no to, in the edge's words. */
+import type { ProblemCode } from "@vestibule/contracts/problems";
+import { AWAY_RETRY_SECONDS_MAX, AWAY_RETRY_SECONDS_MIN } from "../limits.ts";
+import type { MintReply } from "../mint-client.ts";
+import { problem } from "../problem.ts";
+import type { Visit } from "../visit.ts";
+
+/** Members of a mint's problem document that a visitor may see. */
+const PUBLIC_MEMBERS = ["opensAt", "joinableAt", "endsAt"];
+/** Codes of the mint that mean the same to a visitor; everything else is our own trouble. */
+const PUBLIC_CODES = new Set<ProblemCode>([
+  "event-not-found",
+  "event-ended",
+  "slot-over",
+  "too-early",
+  "too-many-requests",
+  "sold-out",
+  "held",
+  "unavailable",
+]);
+
+/** Every mint is away: come back, but not all in the same second. */
+export function mintAway({ edge }: Visit): Response {
+  const [byte = 0] = edge.randomness.bytes(1);
+  const spread = AWAY_RETRY_SECONDS_MAX - AWAY_RETRY_SECONDS_MIN + 1;
+  return problem("unavailable", {
+    detail: "Nobody can join or enter at the moment. Places in line are kept.",
+    retryAfterSeconds: AWAY_RETRY_SECONDS_MIN + (byte % spread),
+  });
+}
+
+export function mintRefusal(visit: Visit, reply: MintReply & { kind: "refused" }): Response {
+  const { code, body, retryAfterSeconds } = reply;
+  if (code === "unavailable" || !PUBLIC_CODES.has(code)) return mintAway(visit);
+  const extensions = Object.fromEntries(
+    PUBLIC_MEMBERS.filter((name) => typeof body[name] === "number").map((name) => [
+      name,
+      body[name],
+    ]),
+  );
+  return problem(code, {
+    extensions,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
+}

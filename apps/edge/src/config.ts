@@ -1,0 +1,105 @@
+/** The vars of the Worker, read once per isolate; every mistake is reported at once. */
+import { SKEW_SECONDS_DEFAULT, SKEW_SECONDS_MAX } from "@vestibule/contracts/limits";
+import { type Result, ok, refuse } from "@vestibule/kernel/result";
+import { ORIGIN_DEADLINE_MS_DEFAULT, ORIGIN_DEADLINE_MS_MAX } from "./limits.ts";
+
+/** What wrangler binds: text only. None is a secret (law 6). */
+export interface EdgeEnv {
+  /** Base addresses of the mints, separated by commas or spaces, the preferred one first. */
+  readonly MINT_URLS?: string;
+  /** Where admitted fans, and paths of no event, are forwarded to. */
+  readonly ORIGIN_URL?: string;
+  readonly PURCHASE_URL?: string;
+  readonly ISSUER?: string;
+  /** A JWKS as JSON: the public keys that this location is deployed with. */
+  readonly JWKS?: string;
+  readonly SKEW_SECONDS?: string | number;
+  /** This location's name in health and logs. */
+  readonly LOCATION?: string;
+  readonly ORIGIN_DEADLINE_MS?: string | number;
+}
+
+export interface EdgeConfig {
+  readonly mintUrls: readonly string[];
+  /** No trailing slash. */
+  readonly originUrl: string;
+  readonly purchaseUrl: string | undefined;
+  readonly issuer: string;
+  /** A JWKS, not looked at yet. */
+  readonly bootKeys: unknown;
+  readonly skewSeconds: number;
+  readonly location: string;
+  readonly originDeadlineMs: number;
+}
+
+/** Refuses with one line per mistake; no line repeats a value. */
+export function readConfig(env: EdgeEnv): Result<EdgeConfig, readonly string[]> {
+  const mistakes: string[] = [];
+  const mintUrls = (env.MINT_URLS ?? "").split(/[\s,]+/).filter((url) => url !== "");
+  if (mintUrls.length === 0) mistakes.push("MINT_URLS: the address of at least one mint is needed");
+  if (mintUrls.length > 8) mistakes.push("MINT_URLS: at most 8");
+  const mints = mintUrls.map((url) => baseUrl("MINT_URLS", url, mistakes));
+  const originUrl = baseUrl("ORIGIN_URL", env.ORIGIN_URL, mistakes);
+  const purchaseUrl =
+    env.PURCHASE_URL === undefined || env.PURCHASE_URL === ""
+      ? undefined
+      : baseUrl("PURCHASE_URL", env.PURCHASE_URL, mistakes);
+  const issuer = env.ISSUER ?? "";
+  if (issuer === "") mistakes.push("ISSUER: the `iss` of the mint's tokens is needed");
+  const skewSeconds = whole(
+    { name: "SKEW_SECONDS", value: env.SKEW_SECONDS, fallback: SKEW_SECONDS_DEFAULT },
+    { min: 0, max: SKEW_SECONDS_MAX, mistakes },
+  );
+  const originDeadlineMs = whole(
+    {
+      name: "ORIGIN_DEADLINE_MS",
+      value: env.ORIGIN_DEADLINE_MS,
+      fallback: ORIGIN_DEADLINE_MS_DEFAULT,
+    },
+    { min: 100, max: ORIGIN_DEADLINE_MS_MAX, mistakes },
+  );
+  const bootKeys = json(env.JWKS, mistakes);
+  if (mistakes.length > 0) return refuse(mistakes);
+  const location = env.LOCATION ?? "unnamed";
+  return ok({
+    ...{ mintUrls: mints, originUrl, purchaseUrl, issuer, bootKeys },
+    ...{ skewSeconds, location, originDeadlineMs },
+  });
+}
+
+function baseUrl(name: string, value: string | undefined, mistakes: string[]): string {
+  try {
+    const url = new URL(value ?? "");
+    const plain = url.search === "" && url.hash === "" && url.username === "";
+    if ((url.protocol === "https:" || url.protocol === "http:") && plain) {
+      return url.href.replace(/\/+$/, "");
+    }
+  } catch {
+    // reported below
+  }
+  mistakes.push(`${name}: an http or https address without query is needed`);
+  return "";
+}
+
+function whole(
+  setting: { name: string; value: string | number | undefined; fallback: number },
+  bounds: { min: number; max: number; mistakes: string[] },
+): number {
+  const { name, value, fallback } = setting;
+  if (value === undefined || value === "") return fallback;
+  const text = String(value);
+  const number = Number(text);
+  if (/^\d{1,9}$/.test(text) && number >= bounds.min && number <= bounds.max) return number;
+  bounds.mistakes.push(`${name}: a whole number from ${bounds.min} to ${bounds.max} is needed`);
+  return fallback;
+}
+
+function json(value: string | undefined, mistakes: string[]): unknown {
+  if (value === undefined || value.trim() === "") return undefined;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    mistakes.push("JWKS: JSON is needed");
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+/** What somebody without a good admission gets: a page, a problem, or the answer to a preflight. */
+import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import type { AdmissionCheck } from "./admission/admissions.ts";
+import type { Credentials } from "./admission/credentials.ts";
+import { WAITING_RETRY_SECONDS } from "./limits.ts";
+import { holdingPage } from "./page/holding-page.ts";
+import { problem } from "./problem.ts";
+import { wantsPage } from "./routing/accept.ts";
+import { allowedOrigin, isPreflight, preflight, shareWith } from "./routing/cross-origin.ts";
+import type { Visit } from "./visit.ts";
+
+/** Never a 5xx, never a place in line, never a call to the mint; a write never gets a 2xx (HP-01). */
+export async function deny(
+  visit: Visit,
+  found: { event: ManifestEvent; credentials: Credentials; check: AdmissionCheck },
+): Promise<Response> {
+  const { request } = visit;
+  const { event } = found;
+  const origin = allowedOrigin(request, event);
+  if (isPreflight(request)) return preflight(request, origin);
+  if (wantsPage(request)) return holdingPage(visit, found);
+  const held = found.check.kind === "held";
+  const refusal = problem("waiting", {
+    detail: held
+      ? "The sale is paused. Places in line are kept."
+      : "Join the line, and come back with an admission when it is your turn.",
+    retryAfterSeconds: WAITING_RETRY_SECONDS,
+    extensions: {
+      event: event.event,
+      join: `${EDGE_PREFIX}/events/${event.event}/tickets`,
+      drip: `${EDGE_PREFIX}/events/${event.event}/drip`,
+    },
+    headers: { Vary: "Accept" },
+  });
+  return shareWith(refusal, origin);
+}

@@ -1,0 +1,117 @@
+/**
+ * `GET /_vestibule/events/{event}/drip`: what every waiting page asks for. The same bytes for everyone,
+ * encoded once per statement; no cookie, no signature check, no mint call on a hit (law 11).
+ */
+import type { DripView } from "@vestibule/contracts/statements";
+import type { KnownDrip } from "@vestibule/feed/mint-feed";
+import type { EpochMs } from "@vestibule/kernel/units";
+import { problem } from "./problem.ts";
+import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
+import type { Background, Edge } from "./visit.ts";
+
+const PREFIX = "/_vestibule/events/";
+const SUFFIX = "/drip";
+
+interface Encoded {
+  readonly drip: KnownDrip;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly etag: string;
+  readonly headers: Headers;
+}
+
+export interface DripPoll {
+  /**
+   * The event that this request polls, or `undefined`. Looks at the text of the URL only: everything
+   * after the authority must be exactly the endpoint, a query string apart.
+   */
+  eventOf(request: Request): string | undefined;
+  /** `undefined` when this location knows no statement of the event yet. */
+  answer(
+    request: Request,
+    event: string,
+    at: { now: EpochMs; background: Background },
+  ): Response | undefined;
+}
+
+export function createDripPoll(edge: Edge): DripPoll {
+  const encoded = new Map<string, Encoded>();
+  return {
+    eventOf(request) {
+      const { url, method } = request;
+      if (method !== "GET" && method !== "HEAD") return undefined;
+      const path = url.indexOf("/", 8);
+      if (!url.startsWith(PREFIX, path)) return undefined;
+      const query = url.indexOf("?", path);
+      const end = (query === -1 ? url.length : query) - SUFFIX.length;
+      const from = path + PREFIX.length;
+      if (end <= from || !url.startsWith(SUFFIX, end)) return undefined;
+      const event = url.slice(from, end);
+      return event.includes("/") ? undefined : event;
+    },
+    answer(request, event, { now, background }) {
+      const { feed } = edge;
+      const drip = feed.drip(event);
+      if (drip === undefined) return undefined;
+      if (feed.refreshDue(`drip:${event}`, now)) {
+        background.waitUntil(feed.refresh(`drip:${event}`, now));
+      }
+      let ready = encoded.get(event);
+      if (ready?.drip !== drip) {
+        ready = encode(event, drip);
+        encoded.set(event, ready);
+        // The feed forgets events that left the manifest; so does this.
+        for (const name of encoded.keys()) if (feed.drip(name) === undefined) encoded.delete(name);
+      }
+      return respond(edge, request, ready);
+    },
+  };
+}
+
+/** The statement as plain JSON. `iss` and `aud` are the location's business. */
+export function dripView(event: string, { claims }: KnownDrip): DripView {
+  const { iss: _issuer, aud: _audience, ...rest } = claims;
+  return { event, ...rest };
+}
+
+function encode(event: string, drip: KnownDrip): Encoded {
+  const body = new TextEncoder().encode(JSON.stringify(dripView(event, drip)));
+  const etag = `"${drip.claims.seq}-${drip.claims.at}"`;
+  const headers = new Headers({
+    "Content-Type": "application/json",
+    "Cache-Control": "public, max-age=1, stale-while-revalidate=5, stale-if-error=300",
+    ETag: etag,
+    Vary: "Origin",
+  });
+  return { drip, body, etag, headers };
+}
+
+function respond(edge: Edge, request: Request, { body, etag, headers, drip }: Encoded): Response {
+  const origin = request.headers.get("origin");
+  const unchanged = isUnchanged(request.headers.get("if-none-match"), etag);
+  if (origin === null && !unchanged && request.method === "GET")
+    return new Response(body, { headers });
+  const init = { status: unchanged ? 304 : 200, headers };
+  const response = new Response(unchanged || request.method === "HEAD" ? null : body, init);
+  if (origin === null) return response;
+  const event = edge.routes()?.event(drip.claims.aud);
+  response.headers.delete("Vary");
+  return event === undefined ? response : shareWith(response, allowedOrigin(request, event));
+}
+
+function isUnchanged(condition: string | null, etag: string): boolean {
+  if (condition === null) return false;
+  return condition
+    .split(",")
+    .some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*");
+}
+
+/** When no statement is known: which of the possible reasons it is. */
+export async function coldDrip(
+  edge: Edge,
+  event: string,
+  now: EpochMs,
+): Promise<Response | undefined> {
+  if (edge.routes()?.event(event) === undefined) return problem("event-not-found");
+  const known = await edge.feed.whenKnown(`drip:${event}`, now);
+  return known ? undefined : problem("unavailable", { retryAfterSeconds: 5 });
+}

@@ -1,0 +1,35 @@
+/** Bounds of the edge, with their units in their names. */
+import { TOKEN_CHARS_MAX, VISITOR_CHARS } from "@vestibule/contracts/limits";
+import { assert } from "@vestibule/kernel/assert";
+
+/** Until the origin's response head; the body may take as long as it takes. */
+export const ORIGIN_DEADLINE_MS_DEFAULT = 30_000;
+export const ORIGIN_DEADLINE_MS_MAX = 600_000;
+
+/** One try at one mint, for a join or a claim. */
+export const GRANT_DEADLINE_MS = 3_000;
+/** The purchase API: it answers 503 by itself well before. */
+export const PURCHASE_DEADLINE_MS = 15_000;
+/** What we take from a mint or the purchase API in one answer. */
+export const UPSTREAM_BYTES_MAX = 65_536;
+
+/** Longest path and query that we look at; longer ones are refused on a protected host. */
+export const PATH_CHARS_MAX = 8_192;
+/** Percent-decoding is repeated this often when we ask what an origin might make of a path. */
+export const DECODE_ROUNDS_MAX = 4;
+export const RETURN_PATH_CHARS_MAX = 2_048;
+
+/** The memo of verified tokens: entries, and characters of the texts it keeps. */
+export const MEMO_ENTRIES_MAX = 4_096;
+export const MEMO_CHARS_MAX = 4_194_304;
+
+/** `Retry-After` of a held request, and of one that no mint could serve: spread over this range. */
+export const WAITING_RETRY_SECONDS = 10;
+export const AWAY_RETRY_SECONDS_MIN = 3;
+export const AWAY_RETRY_SECONDS_MAX = 9;
+
+/** Accept headers: parts that are looked at. */
+export const ACCEPT_PARTS_MAX = 32;
+
+assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
+assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");

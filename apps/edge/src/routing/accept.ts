@@ -1,0 +1,63 @@
+/** Content negotiation (RFC 9110 section 12.5.1) for one question: a page, or a problem document? */
+import { ACCEPT_PARTS_MAX } from "../limits.ts";
+
+interface Range {
+  readonly type: string;
+  readonly q: number;
+}
+
+/**
+ * True when a page is what the client prefers: HTML is acceptable, and it is either liked better than
+ * JSON or named as such. Thus a wildcard or no header at all, which is what scripts send, gets JSON.
+ */
+export function prefersPage(accept: string | null): boolean {
+  if (accept === null) return false;
+  const ranges = accept.split(",", ACCEPT_PARTS_MAX).map(parseRange);
+  const html = Math.max(quality(ranges, "text/html"), quality(ranges, "application/xhtml+xml"));
+  const json = Math.max(
+    quality(ranges, "application/json"),
+    quality(ranges, "application/problem+json"),
+  );
+  if (html <= 0) return false;
+  if (html !== json) return html > json;
+  return ranges.some(
+    ({ type, q }) => q > 0 && /^(text\/html|text\/\*|application\/xhtml\+xml)$/.test(type),
+  );
+}
+
+/** The most specific range decides; ranges that do not name the type count as 0. */
+function quality(ranges: readonly Range[], type: string): number {
+  const group = `${type.split("/", 1)[0]}/*`;
+  for (const wanted of [type, group, "*/*"]) {
+    const found = ranges.filter((range) => range.type === wanted);
+    if (found.length > 0) return Math.max(...found.map(({ q }) => q));
+  }
+  return 0;
+}
+
+function parseRange(part: string): Range {
+  const [type = "", ...parameters] = part.split(";");
+  let q = 1;
+  for (const parameter of parameters) {
+    const [name = "", value = ""] = parameter.split("=", 2);
+    if (name.trim().toLowerCase() === "q") q = parseQuality(value.trim());
+  }
+  return { type: type.trim().toLowerCase(), q };
+}
+
+function parseQuality(text: string): number {
+  return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(text) ? Number(text) : 0;
+}
+
+/** Destinations of a fetch that show a document (Fetch Metadata). */
+const DOCUMENTS = new Set(["document", "iframe", "frame", "fencedframe"]);
+
+/** A page view: GET or HEAD that wants HTML, and is not the sub-resource of another page (HP-12). */
+export function wantsPage(request: Request): boolean {
+  const { method, headers } = request;
+  if (method !== "GET" && method !== "HEAD") return false;
+  if (headers.has("upgrade")) return false;
+  const destination = headers.get("sec-fetch-dest");
+  if (destination !== null && !DOCUMENTS.has(destination)) return false;
+  return prefersPage(headers.get("accept"));
+}

@@ -1,0 +1,83 @@
+/**
+ * The one normalization of paths (design section 6). A path is read as the origin will read it, or it
+ * is called ambiguous: what some servers decode once more, or split differently, is never guessed.
+ */
+import { DECODE_ROUNDS_MAX, PATH_CHARS_MAX } from "../limits.ts";
+
+export interface ReadPath {
+  /** Unreserved characters decoded, dot segments resolved, `//` merged, other escapes upper case. */
+  readonly normal: string;
+  /** What else an origin might make of it; empty when there is one reading only. */
+  readonly otherReadings: readonly string[];
+  /** Too long, or it holds a control character or a broken escape: never forwarded when protected. */
+  readonly malformed: boolean;
+}
+
+/** Almost every path is plain: no escape, no dot segment, no doubled slash, nothing to decide. */
+const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,=:@]+)*\/?$/;
+
+/** A broken escape, a control character, or the overlong form of an ASCII character (RFC 3629 section 3). */
+const BROKEN = /%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]|%[Cc][01]/;
+
+/**
+ * @param raw the path as it was sent, from its first `/`, without query
+ * @param parsed what the URL parser of the runtime made of it
+ */
+export function readPath(raw: string, parsed = raw): ReadPath {
+  if (raw.length <= PATH_CHARS_MAX && PLAIN.test(raw)) {
+    return { normal: raw === "" ? "/" : raw, otherReadings: [], malformed: false };
+  }
+  if (raw.length > PATH_CHARS_MAX) {
+    return { normal: raw.slice(0, PATH_CHARS_MAX), otherReadings: [], malformed: true };
+  }
+  const malformed = BROKEN.test(raw) || hasControl(raw);
+  const normal = resolve(decodeUnreserved(raw));
+  const others = new Set<string>([resolve(decodeUnreserved(parsed))]);
+  // `;` starts a path parameter for some servers (RFC 3986 section 3.3): they route without it.
+  for (let text = raw, round = 0; round <= DECODE_ROUNDS_MAX; round += 1) {
+    const slashed = text.replaceAll("\\", "/");
+    for (const reading of [text, slashed, slashed.replace(/;[^/]*/g, "")]) {
+      others.add(resolve(reading));
+    }
+    const next = decodeOnce(text);
+    if (next === text) break;
+    text = next;
+  }
+  others.delete(normal);
+  return { normal, otherReadings: [...others], malformed };
+}
+
+function hasControl(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
+  return false;
+}
+
+/** RFC 3986 section 6.2.2: escapes of unreserved characters mean the character itself. */
+function decodeUnreserved(text: string): string {
+  return text.replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
+    const char = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    return /[A-Za-z0-9\-._~]/.test(char) ? char : escape.toUpperCase();
+  });
+}
+
+function decodeOnce(text: string): string {
+  return text.replace(/%[0-9A-Fa-f]{2}/g, (escape) =>
+    String.fromCharCode(Number.parseInt(escape.slice(1), 16)),
+  );
+}
+
+/** Merges `//` and resolves dot segments (RFC 3986 section 5.2.4). */
+function resolve(path: string): string {
+  const out: string[] = [];
+  const segments = path.split("/");
+  const last = segments.at(-1);
+  for (const segment of segments) {
+    if (segment === "..") out.pop();
+    else if (segment !== "" && segment !== ".") out.push(segment);
+  }
+  const folder = last === "" || last === "." || last === "..";
+  return `/${out.join("/")}${folder && out.length > 0 ? "/" : ""}`;
+}

@@ -1,0 +1,66 @@
+/** One request, read once, and what the isolate knows: what every handler gets. */
+import type { MintFeed } from "@vestibule/feed/mint-feed";
+import type { Clock } from "@vestibule/kernel/clock";
+import type { Randomness } from "@vestibule/kernel/randomness";
+import type { EpochMs } from "@vestibule/kernel/units";
+import type { Admissions } from "./admission/admissions.ts";
+import type { Tickets } from "./admission/tickets.ts";
+import type { EdgeConfig } from "./config.ts";
+import type { MintClient } from "./mint-client.ts";
+import type { RouteTable } from "./routing/route-table.ts";
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Lives as long as the isolate. Only values: no promise outlives the request that made it. */
+export interface Edge {
+  readonly config: EdgeConfig;
+  readonly feed: MintFeed;
+  readonly mint: MintClient;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly fetch: Fetch;
+  readonly admissions: Admissions;
+  readonly tickets: Tickets;
+  /** Of the newest manifest; `undefined` before the first. */
+  routes(): RouteTable | undefined;
+  /** `false`: this runtime cannot verify (KR-09). */
+  readonly verifies: boolean;
+}
+
+/** The part of `ExecutionContext` that is used. */
+export interface Background {
+  waitUntil(work: Promise<unknown>): void;
+}
+
+export interface Visit {
+  readonly edge: Edge;
+  readonly request: Request;
+  readonly background: Background;
+  /** The one reading of the clock for this request. */
+  readonly now: EpochMs;
+  /** The public address, as the visitor sees it. */
+  readonly url: URL;
+  readonly https: boolean;
+}
+
+export function readVisit(
+  edge: Edge,
+  { request, background, now }: { request: Request; background: Background; now: EpochMs },
+): Visit | undefined {
+  try {
+    const url = new URL(request.url);
+    return { edge, request, background, now, url, https: url.protocol === "https:" };
+  } catch {
+    return undefined; // `OPTIONS *` and the like
+  }
+}
+
+/** Asks again for what is due, in the background: nobody waits for it. */
+export function keepFresh({ edge, background, now }: Visit, event: string | undefined): void {
+  const { feed } = edge;
+  if (feed.refreshDue("keys", now)) background.waitUntil(feed.refresh("keys", now));
+  if (feed.refreshDue("manifest", now)) background.waitUntil(feed.refresh("manifest", now));
+  if (event !== undefined && feed.refreshDue(`drip:${event}`, now)) {
+    background.waitUntil(feed.refresh(`drip:${event}`, now));
+  }
+}
