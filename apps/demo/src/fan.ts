@@ -1,0 +1,232 @@
+/**
+ * One synthetic fan: does what the holding page does, over the edge's real endpoints in token
+ * mode (an app without cookies), and checks what it sees.
+ */
+import type { EdgeClaimAnswer, EdgeJoinAnswer } from "@vestibule/contracts/line-api";
+import {
+  ADMISSION_HEADER,
+  EDGE_PREFIX,
+  IDEMPOTENCY_KEY_HEADER,
+  MODE_HEADER,
+  TICKET_HEADER,
+  VISITOR_HEADER,
+} from "@vestibule/contracts/names";
+import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
+import type { PurchaseAnswer } from "@vestibule/contracts/purchase-api";
+import type { DripView } from "@vestibule/contracts/statements";
+import { etaRange } from "@vestibule/drip/estimate";
+import { slotOf } from "@vestibule/drip/line";
+import { pollDelayMs } from "@vestibule/drip/poll";
+
+import type { Checks } from "./checks.ts";
+import { type Http, type HttpAnswer, type HttpRequest, jsonOf, retryAfterMs } from "./http.ts";
+
+/** Where a fan stands: what the display counts. */
+export type FanState = "joining" | "waiting" | "inside" | "bought" | "left";
+
+export interface FanWorld {
+  readonly http: Http;
+  readonly edgeUrl: string;
+  readonly event: string;
+  readonly eventPath: string;
+  readonly sku: string;
+  readonly checks: Checks;
+  readonly now: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Rejects when the crowd is sent home. */
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly newKey: () => string;
+  /** Every answer to a purchase: its status. */
+  readonly onPurchase: (status: number) => void;
+  readonly onSoldOut: () => void;
+}
+
+/** How people are: a share each. */
+const HABITS = { noShow: 0.15, onlyLook: 0.08, tryEarly: 0.05, askAgain: 0.08, spendTwice: 0.08 };
+/** The tolerance of verifiers is 5 s: who comes earlier than this must be refused. */
+const SURELY_EARLY_MS = 8_000;
+const RETRIES_MAX = 8;
+const SHOPPING_MS = { min: 1_000, max: 7_000 };
+
+interface Place {
+  readonly number: number;
+  readonly visitor: string;
+  readonly ticket: string;
+}
+
+/** Lives one fan's visit to its end. Rejects only when `sleep` does. */
+export async function visit(world: FanWorld, onState: (state: FanState) => void): Promise<void> {
+  const { random, checks, now } = world;
+  onState("joining");
+  const place = await join(world);
+  if (place === undefined) return onState("left");
+  onState("waiting");
+  const opensAt = await waitForSlot(world, place);
+  if (opensAt === undefined || random() < HABITS.noShow) return onState("left");
+
+  const claim = await claimSlot(world, place);
+  if (claim === undefined) return onState("left");
+  if (opensAt !== "on-demand") {
+    checks.claimed({ number: place.number, announced: opensAt, opensAt: claim.opensAt });
+  }
+  const headers = { [ADMISSION_HEADER]: claim.admission, [VISITOR_HEADER]: place.visitor };
+  if (claim.opensAt - now() > SURELY_EARLY_MS && random() < HABITS.tryEarly) {
+    checks.triedEarly({ number: place.number, letIn: await enter(world, headers) });
+  }
+  await world.sleep(claim.opensAt - now() + random() * 300);
+  const letIn = await enter(world, headers);
+  if (letIn) checks.entered({ number: place.number, opensAt: claim.opensAt, at: now() });
+  if (!letIn) return onState("left");
+  onState("inside");
+  await world.sleep(SHOPPING_MS.min + random() * (SHOPPING_MS.max - SHOPPING_MS.min));
+  if (random() < HABITS.onlyLook) return onState("left");
+  onState((await buy(world, place, headers)) ? "bought" : "left");
+}
+
+async function join(world: FanWorld): Promise<Place | undefined> {
+  const answer = await insist(world, () => ({
+    method: "POST",
+    url: endpoint(world, "tickets"),
+    headers: { [MODE_HEADER]: "token" },
+    body: {},
+  }));
+  const joined = answer !== undefined && answer.status < 300 ? jsonOf(answer) : undefined;
+  const { number, visitor, ticket } = (joined ?? {}) as Partial<EdgeJoinAnswer>;
+  if (number === undefined || visitor === undefined || ticket === undefined) {
+    if (answer !== undefined) noteSoldOut(world, answer);
+    return undefined;
+  }
+  world.checks.joined(number);
+  return { number, visitor, ticket };
+}
+
+/** Polls the drip as the page does until this number has its time; "on-demand": the line passed it without one. */
+async function waitForSlot(
+  world: FanWorld,
+  place: Place,
+): Promise<number | "on-demand" | undefined> {
+  let failures = 0;
+  for (;;) {
+    const answer = await attempt(world, { url: endpoint(world, "drip") });
+    const view = answer?.status === 200 ? (jsonOf(answer) as DripView | undefined) : undefined;
+    if (view === undefined) {
+      failures += 1;
+      await world.sleep(pollDelayMs({ random: world.random(), failures }));
+      continue;
+    }
+    failures = 0;
+    if (view.state === "soldout" || view.state === "ended") {
+      world.onSoldOut();
+      return undefined;
+    }
+    const now = world.now();
+    const opensAt = slotOf(view.segments, place.number, view);
+    if (opensAt !== undefined) return opensAt;
+    if (view.committed >= place.number && view.heldSince === undefined) return "on-demand";
+    const etaFromMs = etaRange(place.number, view, now)?.fromMs;
+    await world.sleep(pollDelayMs({ random: world.random(), etaFromMs }));
+  }
+}
+
+async function claimSlot(
+  world: FanWorld,
+  place: Place,
+): Promise<{ opensAt: number; admission: string } | undefined> {
+  const answer = await insist(world, () => ({
+    method: "POST",
+    url: endpoint(world, "admissions"),
+    headers: {
+      [MODE_HEADER]: "token",
+      [TICKET_HEADER]: place.ticket,
+      [VISITOR_HEADER]: place.visitor,
+    },
+    body: {},
+  }));
+  const claim = answer?.status === 201 || answer?.status === 200 ? jsonOf(answer) : undefined;
+  const { opensAt, admission } = (claim ?? {}) as Partial<EdgeClaimAnswer>;
+  return opensAt === undefined || admission === undefined ? undefined : { opensAt, admission };
+}
+
+/** True when the shop's page came, not the waiting room: a script is told 429 by the latter. */
+async function enter(world: FanWorld, headers: Record<string, string>): Promise<boolean> {
+  const answer = await attempt(world, {
+    url: world.edgeUrl + world.eventPath,
+    headers: { ...headers, Accept: "application/json, text/html;q=0.5" },
+  });
+  return answer?.status === 200;
+}
+
+async function buy(
+  world: FanWorld,
+  place: Place,
+  headers: Record<string, string>,
+): Promise<boolean> {
+  const { random, checks } = world;
+  const send = (key: string, quantity: number) => ({
+    method: "POST" as const,
+    url: endpoint(world, "purchases"),
+    headers: { ...headers, [IDEMPOTENCY_KEY_HEADER]: key },
+    body: { sku: world.sku, quantity },
+  });
+  for (const quantity of random() < 0.4 ? [2, 1] : [1]) {
+    const key = world.newKey();
+    const answer = await insist(world, () => send(key, quantity), world.onPurchase);
+    if (answer === undefined) return false;
+    if (answer.status === 409 && noteSoldOut(world, answer) && quantity > 1) continue;
+    if (answer.status !== 201) return false;
+    const { orderId = "" } = (jsonOf(answer) ?? {}) as Partial<PurchaseAnswer>;
+    checks.boughtSeats({ number: place.number, orderId, quantity });
+    if (random() < HABITS.askAgain) {
+      const again = await insist(world, () => send(key, quantity), world.onPurchase);
+      if (again !== undefined) {
+        const order = (jsonOf(again) ?? {}) as Partial<PurchaseAnswer>;
+        checks.repeated({ number: place.number, orderId: order.orderId });
+      }
+    }
+    if (random() < HABITS.spendTwice) {
+      const second = await insist(world, () => send(world.newKey(), 1), world.onPurchase);
+      if (second !== undefined) {
+        checks.triedTwice({ number: place.number, sold: second.status < 300 });
+      }
+    }
+    return true;
+  }
+  return false;
+}
+
+/** Tries again, with the same request, what was lost, too early or refused for now. */
+async function insist(
+  world: FanWorld,
+  request: () => HttpRequest,
+  onAnswer?: (status: number) => void,
+): Promise<HttpAnswer | undefined> {
+  for (let tries = 0; tries < RETRIES_MAX; tries += 1) {
+    const answer = await attempt(world, request());
+    if (answer !== undefined) onAnswer?.(answer.status);
+    const forNow = answer === undefined || [425, 429, 502, 503, 504].includes(answer.status);
+    if (!forNow) return answer;
+    const waitMs = answer === undefined ? 1_000 : retryAfterMs(answer, { atMost: 30_000 });
+    await world.sleep(waitMs * (1 + world.random() / 2));
+  }
+  return undefined;
+}
+
+async function attempt(world: FanWorld, request: HttpRequest): Promise<HttpAnswer | undefined> {
+  try {
+    return await world.http.send(request);
+  } catch {
+    return undefined; // a network that failed: what a phone sees every day
+  }
+}
+
+function endpoint(world: FanWorld, what: string): string {
+  return `${world.edgeUrl}${EDGE_PREFIX}/events/${world.event}/${what}`;
+}
+
+function noteSoldOut(world: FanWorld, answer: HttpAnswer): boolean {
+  const { type } = (jsonOf(answer) ?? {}) as { type?: unknown };
+  const soldOut = type === `${PROBLEM_TYPE_PREFIX}sold-out`;
+  if (soldOut) world.onSoldOut();
+  return soldOut;
+}

@@ -1,0 +1,149 @@
+/** What the terminal shows, as lines of text. Pure. */
+import { styleText } from "node:util";
+
+/** One reading of the running sale. */
+export interface Snapshot {
+  readonly title: string;
+  readonly state: string;
+  readonly waiting: number;
+  readonly serving: number;
+  readonly admitted: number;
+  readonly sold: number;
+  readonly seats: number;
+  readonly ratePerMinute: number;
+  /** Answers to purchases, by status. */
+  readonly purchases: ReadonlyMap<number, number>;
+  readonly checks: number;
+  readonly violations: readonly string[];
+  readonly runningSeconds: number;
+  readonly links: readonly Link[];
+  /** A part that does not answer right now, and the like. */
+  readonly trouble: string | undefined;
+}
+
+export interface Link {
+  readonly label: string;
+  readonly target: string;
+}
+
+export interface Look {
+  readonly columns: number;
+  readonly color: boolean;
+}
+
+const BAR_CELLS_MAX = 32;
+const MARGIN = "  ";
+
+/** The panel, redrawn in place on a terminal. No line is longer than `columns`. */
+export function panelLines(snapshot: Snapshot, look: Look): readonly string[] {
+  const paint = painter(look.color);
+  const { sold, seats } = snapshot;
+  const share = seats === 0 ? 1 : sold / seats;
+  const cells = Math.max(0, Math.min(BAR_CELLS_MAX, look.columns - 44));
+  const full = Math.min(cells, Math.floor(share * cells));
+  const bar = `${paint("green", "━".repeat(full))}${paint("gray", "─".repeat(cells - full))}`;
+  const row = (label: string, value: string): string =>
+    `${paint("gray", label.padEnd(12))}${value}`;
+  const pair = (label: string, value: string, label2: string, value2: string): string =>
+    row(label, `${value.padEnd(16)}${paint("gray", label2.padEnd(12))}${value2}`);
+  const whole = (value: number): string => value.toLocaleString("en");
+  const links = snapshot.links.map(({ label, target }) =>
+    row(label, paint(label === "admin token" ? "none" : "cyan", target)),
+  );
+  const bad = snapshot.violations;
+  return [
+    "",
+    `${paint("bold", snapshot.title)}   ${paint("gray", `${stateWord(snapshot.state)} · ${clock(snapshot.runningSeconds)}`)}`,
+    "",
+    pair("waiting", whole(snapshot.waiting), "serving", whole(snapshot.serving)),
+    pair("let in", whole(snapshot.admitted), "rate", `${whole(snapshot.ratePerMinute)} a minute`),
+    row(
+      "sold",
+      `${`${whole(sold)} of ${whole(seats)}`.padEnd(16)}${bar} ${Math.floor(share * 100)} %`,
+    ),
+    row("purchases", purchaseWords(snapshot.purchases)),
+    row(
+      "checked",
+      bad.length === 0
+        ? `${whole(snapshot.checks)} times, nothing wrong`
+        : paint("red", `${bad.length} VIOLATIONS, the last: ${bad.at(-1)}`),
+    ),
+    "",
+    ...links,
+    "",
+    ...(snapshot.trouble === undefined ? [] : [paint("yellow", snapshot.trouble), ""]),
+    paint("gray", closing(snapshot.state)),
+  ].map((line) => clip(`${line === "" ? "" : MARGIN}${line}`, look.columns));
+}
+
+/** One line every few seconds, where there is no terminal. */
+export function plainLine(snapshot: Snapshot): string {
+  const parts = [
+    snapshot.state,
+    `waiting ${snapshot.waiting}`,
+    `serving ${snapshot.serving}`,
+    `let in ${snapshot.admitted}`,
+    `sold ${snapshot.sold}/${snapshot.seats}`,
+    `rate ${snapshot.ratePerMinute}/min`,
+    `purchases ${purchaseWords(snapshot.purchases)}`,
+    `checked ${snapshot.checks}`,
+    `violations ${snapshot.violations.length}`,
+    ...(snapshot.trouble === undefined ? [] : [snapshot.trouble]),
+  ];
+  return `${clock(snapshot.runningSeconds)}  ${parts.join(" · ")}`;
+}
+
+function closing(state: string): string {
+  return state === "soldout" || state === "ended"
+    ? "The sale is over. Ctrl-C, and the next start opens a new one; --reset also forgets the old."
+    : "Ctrl-C stops everything; the next start goes on with the same sale.";
+}
+
+function stateWord(state: string): string {
+  return state === "soldout" ? "sold out" : state;
+}
+
+const WORDS = new Map([
+  [201, "bought"],
+  [401, "not admitted"],
+  [409, "refused (spent or sold out)"],
+  [429, "too many"],
+  [503, "try later"],
+]);
+
+function purchaseWords(purchases: ReadonlyMap<number, number>): string {
+  if (purchases.size === 0) return "none yet";
+  return [...purchases]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${count.toLocaleString("en")} ${WORDS.get(status) ?? status}`)
+    .join(", ");
+}
+
+function clock(seconds: number): string {
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  const hours = seconds >= 3600 ? `${Math.floor(seconds / 3600)}:` : "";
+  return `${hours}${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
+}
+
+type Style = "bold" | "gray" | "green" | "cyan" | "red" | "yellow" | "none";
+
+function painter(color: boolean): (style: Style, text: string) => string {
+  return (style, text) =>
+    color && style !== "none" ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** A longer line would wrap, and the next drawing would begin in the wrong place. */
+function clip(line: string, columns: number): string {
+  let width = 0;
+  let out = "";
+  // oxlint-disable-next-line no-control-regex -- colours have no width, and they begin with ESC
+  for (const part of line.split(/(\u001b\[[0-9;]*m)/)) {
+    if (part.startsWith("\u001b")) out += part;
+    else {
+      const room = Math.max(0, columns - width);
+      out += part.slice(0, room);
+      width += part.length;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,194 @@
+/** Starts the parts as child processes, keeps their words, and stops them in reverse order. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { join } from "node:path";
+
+import { StartFailure, codeOf, isDiskFull } from "./failure.ts";
+import { Guard } from "./guard.ts";
+import { identityOf } from "./process-identity.ts";
+import type { RunLock } from "./run-lock.ts";
+
+const LOG_BYTES_MAX = 32 * 1024 * 1024;
+const TAIL_CHARS_MAX = 4_000;
+
+export interface PartCommand {
+  /** How people call it: "mint". */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+  readonly stopSignal: NodeJS.Signals;
+  readonly stopTimeoutMs: number;
+}
+
+/** One child process. */
+export class Part {
+  readonly name: string;
+  readonly pid: number;
+  readonly #process: ChildProcess;
+  readonly #command: PartCommand;
+  readonly #log: WriteStream;
+  readonly ended: Promise<void>;
+  /** The last words on its output: they usually say why it ended. */
+  tail = "";
+  hasEnded = false;
+  #logged = 0;
+
+  constructor(command: PartCommand, child: ChildProcess, pid: number, log: WriteStream) {
+    this.name = command.name;
+    this.pid = pid;
+    this.#process = child;
+    this.#command = command;
+    this.#log = log;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => this.#keep(text));
+    }
+    this.ended = once(child, "close").then(() => {
+      this.hasEnded = true;
+      // What it started itself must not outlive it.
+      signalGroup(pid, "SIGKILL");
+      log.end();
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.hasEnded) return;
+    const timer = setTimeout(() => this.kill(), this.#command.stopTimeoutMs);
+    this.#process.kill(this.#command.stopSignal);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    if (!this.hasEnded) signalGroup(this.pid, "SIGKILL");
+  }
+
+  #keep(text: string): void {
+    this.tail = (this.tail + text).slice(-TAIL_CHARS_MAX);
+    if (this.#logged > LOG_BYTES_MAX) return;
+    this.#logged += text.length;
+    this.#log.write(this.#logged > LOG_BYTES_MAX ? `${text}\n(the log ends here: full)\n` : text);
+  }
+}
+
+export class Supervisor {
+  readonly #logs: string;
+  readonly #lock: RunLock;
+  readonly #guard = new Guard();
+  readonly #parts: Part[] = [];
+  #stopping: Promise<void> | undefined;
+  /** Rejects when a part ends without being told to; never resolves. */
+  readonly failed: Promise<never>;
+  readonly #fail: (error: Error) => void;
+
+  constructor(options: { logs: string; lock: RunLock }) {
+    this.#logs = options.logs;
+    this.#lock = options.lock;
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.failed = promise;
+    this.#fail = reject;
+    promise.catch(() => {}); // whoever waits hears of it; nobody needs to
+  }
+
+  /** @throws StartFailure when the program is not there. */
+  async start(command: PartCommand): Promise<Part> {
+    if (this.#stopping !== undefined) throw new StartFailure("It is being stopped.");
+    const child = spawn(command.command, command.args, {
+      cwd: command.cwd,
+      env: command.env,
+      ...(command.uid === undefined ? {} : { uid: command.uid }),
+      ...(command.gid === undefined ? {} : { gid: command.gid }),
+      stdio: ["ignore", "pipe", "pipe"],
+      // A group of its own: Ctrl-C reaches us alone, and we stop the parts in their order.
+      detached: true,
+    });
+    const { pid } = child;
+    if (pid === undefined) {
+      const [error] = (await once(child, "error")) as [Error];
+      throw missing(command.command, error);
+    }
+    const log = createWriteStream(join(this.#logs, `${command.name}.log`), { mode: 0o600 });
+    log.on("error", (error) => {
+      if (isDiskFull(error)) this.#fail(error);
+    });
+    this.#guard.add(pid, command.stopSignal);
+    const part = new Part(command, child, pid, log);
+    this.#parts.push(part);
+    this.#lock.add({
+      name: command.name,
+      stopSignal: command.stopSignal,
+      ...(identityOf(pid) ?? { pid, began: "" }),
+    });
+    void part.ended.then(() => this.#onEnd(part));
+    return part;
+  }
+
+  /** Stops everything, the last started first; the same promise for whoever calls again. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopAll();
+    return this.#stopping;
+  }
+
+  /** No more patience: ends everything at once. */
+  kill(): void {
+    for (const part of this.#parts) part.kill();
+  }
+
+  async #stopAll(): Promise<void> {
+    for (const part of this.#parts.toReversed()) await part.stop();
+    this.#guard.end();
+  }
+
+  #onEnd(part: Part): void {
+    this.#guard.remove(part.pid);
+    this.#lock.remove(part.pid);
+    if (this.#stopping !== undefined) return;
+    this.#fail(explainEnd(part.name, part.tail, join(this.#logs, `${part.name}.log`)));
+  }
+}
+
+/** What an output says last about an error, for a message: no stack, no version of the runtime. */
+export function lastWords(tail: string): string {
+  const lines = tail
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !/^(at |Node\.js v|[{}[\]^~]*$)/.test(line));
+  const errors = lines.filter((line) => /\b(error|fatal|panic|mistakes)\b/i.test(line));
+  const last = (errors.length > 0 ? errors : lines).slice(-3).join("\n  ");
+  return last === "" ? "" : `Its last words:\n  ${last}\n`;
+}
+
+/** Why a part ended on its own, in a line with what to do. */
+export function explainEnd(name: string, tail: string, logFile: string): StartFailure {
+  if (isDiskFull(tail)) {
+    return new StartFailure(`The disk is full: ${name} ended. Free some space and start again.`);
+  }
+  if (tail.includes("EADDRINUSE")) {
+    return new StartFailure(
+      `${name} found its port taken. Start again, or choose other ports with --port-base P.`,
+    );
+  }
+  return new StartFailure(
+    `${name} ended unexpectedly. ${lastWords(tail)}All it said is in ${logFile}`,
+  );
+}
+
+export function missing(program: string, cause: unknown): StartFailure {
+  const why = codeOf(cause) === "EACCES" ? "may not be run" : "is not installed";
+  return new StartFailure(
+    `${program} ${why}. Run "npx -y pnpm@12 install --force", and let the install scripts of the packages listed under allowBuilds run.`,
+    { cause },
+  );
+}
+
+function signalGroup(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, name);
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH" && codeOf(error) !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,113 @@
+/** The crowd against a small line of our own, honest or lying in one way. */
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { afterEach, expect, test, vi } from "vitest";
+
+import { Checks } from "../src/checks.ts";
+import { Crowd } from "../src/crowd.ts";
+
+type Lie = "same-number" | "sells-twice" | "opens-late" | "new-order";
+
+let server: Server | undefined;
+let crowd: Crowd | undefined;
+
+afterEach(async () => {
+  await crowd?.stop();
+  server?.close();
+  server?.closeAllConnections();
+});
+
+/** Everybody's slot opens when they come; seats do not run out. */
+async function startLine(lie?: Lie): Promise<string> {
+  let issued = 0;
+  const began = Date.now();
+  const orders = new Map<string, string>();
+  const spent = new Set<string>();
+  server = createServer((request, response) => {
+    const answer = (status: number, body: unknown): void => {
+      response.writeHead(status, { "Content-Type": "application/json" });
+      response.end(JSON.stringify(body));
+    };
+    const { url = "", headers } = request;
+    request.resume();
+    if (url.endsWith("/tickets")) {
+      issued += 1;
+      const number = lie === "same-number" ? 1 : issued;
+      return answer(201, { event: "demo", number, issuedAt: 1, visitor: "v", ticket: `${number}` });
+    }
+    if (url.endsWith("/drip")) {
+      return answer(200, {
+        state: "open",
+        segments: [{ base: 1, count: 10_000, from: began - 10_000, until: began }],
+        committed: 10_000,
+        skips: [],
+        rate: 600,
+        serving: 10_000,
+      });
+    }
+    if (url.endsWith("/admissions")) {
+      const n = Number(headers["vestibule-ticket"]);
+      const opensAt = began - 10_000 + (n - 1) + (lie === "opens-late" ? 1 : 0);
+      return answer(201, { opensAt, closesAt: opensAt + 60_000, admission: String(n) });
+    }
+    if (url.endsWith("/purchases")) {
+      const admission = String(headers["vestibule-admission"]);
+      const key = String(headers["idempotency-key"]);
+      const order = lie === "new-order" ? undefined : orders.get(key);
+      if (order !== undefined) return answer(201, { orderId: order });
+      if (spent.has(admission) && lie === undefined) {
+        return answer(409, { type: "urn:vestibule:problem:already-spent" });
+      }
+      spent.add(admission);
+      orders.set(key, `order-${orders.size}-${Math.random()}`);
+      return answer(201, { orderId: orders.get(key) });
+    }
+    return answer(200, "the shop");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function send(edgeUrl: string, checks: Checks): Crowd {
+  crowd = new Crowd({
+    edgeUrl,
+    event: "demo",
+    eventPath: "/events/demo",
+    sku: "seat",
+    fans: 120,
+    checks,
+    ratePerMinute: () => 600,
+  });
+  crowd.start();
+  return crowd;
+}
+
+test("fans join, get in and buy, and an honest line passes every check", async () => {
+  const checks = new Checks();
+  const fans = send(await startLine(), checks);
+  await vi.waitFor(() => expect(fans.counts.bought).toBeGreaterThan(40), { timeout: 12_000 });
+  expect(checks.violations).toEqual([]);
+  expect(fans.entries).toBeGreaterThanOrEqual(fans.counts.bought);
+  expect(fans.counts.left).toBeGreaterThan(0); // no-shows, and who only looks
+  expect(fans.purchases.get(201)).toBeGreaterThan(40);
+}, 20_000);
+
+test.each<Lie>(["same-number", "opens-late", "sells-twice", "new-order"])(
+  "canary: a line that lies (%s) is found out",
+  async (lie) => {
+    const checks = new Checks();
+    send(await startLine(lie), checks);
+    await vi.waitFor(() => expect(checks.violationCount).toBeGreaterThan(0), { timeout: 15_000 });
+  },
+  20_000,
+);
+
+test("sent home, nobody stays", async () => {
+  const fans = send(await startLine(), new Checks());
+  await vi.waitFor(() => expect(fans.counts.waiting + fans.counts.inside).toBeGreaterThan(0));
+  await fans.stop();
+  const before = { ...fans.counts };
+  expect(fans.counts).toEqual(before);
+});

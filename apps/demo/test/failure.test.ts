@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+
+import { StartFailure, explainFileError, isDiskFull, lineFor } from "../src/failure.ts";
+import { explainEnd, lastWords, missing } from "../src/supervisor.ts";
+
+const fileError = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });
+
+test.each([
+  ["ENOSPC", "disk is full"],
+  ["EDQUOT", "disk is full"],
+  ["EACCES", "cannot be written"],
+  ["EROFS", "cannot be written"],
+  ["ENOTDIR", "not a directory"],
+])("%s becomes one line that names the directory and --data", (code, words) => {
+  const line = lineFor(explainFileError(fileError(code), "/the/place"));
+  expect(line).toContain(words);
+  expect(line).toContain("/the/place");
+  expect(line).toContain("--data");
+  expect(line).not.toContain("\n");
+});
+
+test.each([
+  "initdb: error: could not write to file: No space left on device",
+  "PANIC:  could not write to file: No space left on device",
+  fileError("ENOSPC"),
+])("a full disk is recognized in %s", (words) => {
+  expect(isDiskFull(words)).toBe(true);
+});
+
+test("a part that finds the disk full or its port taken says so instead of its stack", () => {
+  expect(explainEnd("mint", "No space left on device", "/l").message).toContain("disk is full");
+  expect(explainEnd("mint", "Error: listen EADDRINUSE", "/l").message).toContain("--port-base");
+});
+
+test("the last words are those about the error, without the stack", () => {
+  const tail = `file:///app/main.ts:3
+throw new Error("no such key");
+      ^
+
+Error: no such key
+    at main (file:///app/main.ts:3:7)
+    at node:internal/run:5:1 {
+  code: 'X'
+}
+
+Node.js v24.0.0
+`;
+  expect(lastWords(tail)).toContain("Error: no such key");
+  expect(lastWords(tail)).not.toMatch(/ at |Node\.js/);
+  expect(lastWords("")).toBe("");
+});
+
+test("a program that is not there says how to get it", () => {
+  const failure = missing("PostgreSQL", fileError("ENOENT"));
+  expect(failure).toBeInstanceOf(StartFailure);
+  expect(failure.message).toMatch(/not installed.*install scripts/);
+});
