@@ -1,0 +1,81 @@
+import { type Result, ok, refuse } from "@vestibule/kernel/result";
+
+import { type PointRefusal, type PublicJwk, decodePublicKey, keyIdOf } from "./public-key.ts";
+import { type KeyEncryptionKey, type SealRefusal, open, seal } from "./seal.ts";
+import { utf8 } from "./text.ts";
+import { type CryptoKey, subtle } from "./webcrypto.ts";
+
+/** A private key in memory: `key` is not extractable. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly alg: "Ed25519";
+  readonly key: CryptoKey;
+}
+
+/** Why a stored private key is not used. Nothing of the key is in it. */
+export type SigningKeyRefusal =
+  | SealRefusal
+  | PointRefusal
+  | "not-a-private-key"
+  | "wrong-kid"
+  | "mismatched-pair";
+
+export interface NewSigningKey {
+  readonly signingKey: SigningKey;
+  readonly publicJwk: PublicJwk;
+  /** JWE for the key store. */
+  readonly sealed: string;
+}
+
+/** A fresh key pair. The private half leaves this function only sealed, or as a non-extractable key. */
+export async function generateSigningKey(kek: KeyEncryptionKey): Promise<NewSigningKey> {
+  const pair = await subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  const { d, x } = (await subtle.exportKey("jwk", pair.privateKey)) as { d: string; x: string };
+  const imported = await importPrivateJwk({ kty: "OKP", crv: "Ed25519", x, d });
+  if (!imported.ok) throw new Error(`the runtime made a key that is refused: ${imported.refusal}`);
+  const sealed = await seal({ kty: "OKP", crv: "Ed25519", x, d }, kek);
+  return { ...imported.value, sealed };
+}
+
+/** Opens a stored private key. `kid`: the key that the store says it is. */
+export async function openSigningKey(
+  sealed: string,
+  { kek, kid }: { readonly kek: KeyEncryptionKey; readonly kid: string },
+): Promise<Result<{ signingKey: SigningKey; publicJwk: PublicJwk }, SigningKeyRefusal>> {
+  const opened = await open(sealed, kek);
+  if (!opened.ok) return opened;
+  const imported = await importPrivateJwk(opened.value);
+  if (imported.ok && imported.value.signingKey.kid !== kid) return refuse("wrong-kid");
+  return imported;
+}
+
+/**
+ * A private Ed25519 JWK (RFC 8037), imported non-extractable. The halves are tried together: signing with
+ * a public half that is not its own would give the private one away.
+ */
+export async function importPrivateJwk(
+  jwk: unknown,
+): Promise<Result<{ signingKey: SigningKey; publicJwk: PublicJwk }, SigningKeyRefusal>> {
+  const { kty, crv, x, d } = (jwk ?? {}) as Readonly<Record<string, unknown>>;
+  if (kty !== "OKP" || crv !== "Ed25519" || typeof x !== "string" || typeof d !== "string")
+    return refuse("not-a-private-key");
+  const bytes = decodePublicKey(x);
+  if (!bytes.ok) return bytes;
+  const kid = await keyIdOf(bytes.value);
+  try {
+    const members = { kty, crv, x, d };
+    const key = await subtle.importKey("jwk", members, "Ed25519", false, ["sign"]);
+    const publicKey = await subtle.importKey("raw", bytes.value, "Ed25519", true, ["verify"]);
+    const probe = utf8("vestibule/key-pair-check");
+    const signature = new Uint8Array(await subtle.sign("Ed25519", key, probe));
+    if (!(await subtle.verify("Ed25519", publicKey, signature, probe)))
+      return refuse("mismatched-pair");
+    return ok({ signingKey: { kid, alg: "Ed25519", key }, publicJwk: publicJwkOf(x, kid) });
+  } catch {
+    return refuse("not-a-private-key");
+  }
+}
+
+function publicJwkOf(x: string, kid: string): PublicJwk {
+  return { kty: "OKP", crv: "Ed25519", x, kid, alg: "Ed25519", use: "sig" };
+}

@@ -1,0 +1,14 @@
+/** `typ` of what the mint signs (RFC 8725 section 3.11): compared exactly, case included, without `application/`. */
+export const TICKET_TYP = "vst-ticket+jwt";
+export const ADMISSION_TYP = "vst-admission+jwt";
+export const DRIP_TYP = "vst-drip+jwt";
+export const MANIFEST_TYP = "vst-manifest+jwt";
+
+export type TokenTyp =
+  | typeof TICKET_TYP
+  | typeof ADMISSION_TYP
+  | typeof DRIP_TYP
+  | typeof MANIFEST_TYP;
+
+/** What an admission lets its visitor do. */
+export type Action = "purchase";

@@ -1,0 +1,95 @@
+import { LIFETIME_SECONDS_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
+import type { KeySet } from "@vestibule/keys/key-set";
+import { assert } from "@vestibule/kernel/assert";
+import { type Result, ok, refuse } from "@vestibule/kernel/result";
+import type { EpochSeconds, TicketNumber } from "@vestibule/kernel/units";
+
+import {
+  type TimeOptions,
+  assertTimeOptions,
+  isHash,
+  isNumber,
+  isSeconds,
+  refuseByTime,
+} from "./claims.ts";
+import type { TokenRefusal } from "./refusal.ts";
+import { ADMISSION_TYP, type Action } from "./types.ts";
+import { type Claims, type VerifiedJws, verifyJws } from "./verify-jws.ts";
+import { hashVisitor } from "./visitor.ts";
+
+/** This visitor may do this one action in this slot. */
+export interface Admission {
+  readonly event: string;
+  readonly number: TicketNumber;
+  /** The admission's identity: what is spent. The text of a token never is. */
+  readonly jti: string;
+  readonly action: Action;
+  /** SHA-256 of the visitor's secret, base64url. */
+  readonly sub: string;
+  readonly iat: EpochSeconds;
+  /** The second in which the slot opens. */
+  readonly nbf: EpochSeconds;
+  /** The first second in which it is over. */
+  readonly exp: EpochSeconds;
+  /** The key that signed it: a remembered verdict holds only while this key is in force. */
+  readonly kid: string;
+}
+
+export interface AdmissionOptions extends TimeOptions {
+  readonly keys: KeySet;
+  readonly issuer: string;
+  readonly event: string;
+  /** The event's stated lifetime of a slot: `exp - nbf` must not exceed it. */
+  readonly lifetimeSeconds: number;
+  readonly action: Action;
+  /** The secret that the visitor showed with the token; undefined when none was. */
+  readonly visitor: string | undefined;
+}
+
+/**
+ * Verifies an admission, with no state and no network. Edge, mint and purchase run this same code.
+ * Holds and cuts are the caller's to decide, from the drip statement.
+ *
+ * @throws AssertionError for options that are not well formed, never for any `text` or `visitor`.
+ */
+export async function verifyAdmission(
+  text: string,
+  options: AdmissionOptions,
+): Promise<Result<Admission, TokenRefusal>> {
+  assertTimeOptions(options);
+  assert(
+    Number.isInteger(options.lifetimeSeconds) &&
+      options.lifetimeSeconds > 0 &&
+      options.lifetimeSeconds <= LIFETIME_SECONDS_MAX,
+    "the lifetime is a whole number of seconds within its bounds",
+  );
+  const { keys, now, visitor } = options;
+  const jws = await verifyJws(text, { keys, now, typ: ADMISSION_TYP, charsMax: TOKEN_CHARS_MAX });
+  if (!jws.ok) return jws;
+  const admission = readClaims(jws.value, options);
+  if (!admission.ok) return admission;
+  if (!isHash(visitor) || (await hashVisitor(visitor)) !== admission.value.sub)
+    return refuse({ reason: "wrong-visitor" });
+  return admission;
+}
+
+function readClaims(
+  { claims, kid }: VerifiedJws,
+  options: AdmissionOptions,
+): Result<Admission, TokenRefusal> {
+  const { event, action, lifetimeSeconds } = options;
+  const { iss, aud, act, sub, jti, n, iat, nbf, exp } = claims as Claims<
+    "iss" | "aud" | "act" | "sub" | "jti" | "n" | "iat" | "nbf" | "exp"
+  >;
+  if (!isHash(sub) || !isHash(jti) || !isNumber(n)) return refuse({ reason: "bad-claims" });
+  if (!isSeconds(iat) || !isSeconds(nbf) || !isSeconds(exp))
+    return refuse({ reason: "bad-claims" });
+  if (exp <= nbf) return refuse({ reason: "bad-claims" });
+  if (iss !== options.issuer) return refuse({ reason: "wrong-issuer" });
+  if (aud !== event) return refuse({ reason: "wrong-audience" });
+  if (act !== action) return refuse({ reason: "wrong-action" });
+  if (exp - nbf > lifetimeSeconds) return refuse({ reason: "lifetime-too-long" });
+  const refusal = refuseByTime({ iat, nbf, exp }, options);
+  if (refusal !== undefined) return refuse(refusal);
+  return ok({ event, number: n, jti, action, sub, iat, nbf, exp, kid });
+}

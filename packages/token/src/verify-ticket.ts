@@ -1,0 +1,92 @@
+import { TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
+import type { KeySet } from "@vestibule/keys/key-set";
+import { type Result, ok, refuse } from "@vestibule/kernel/result";
+import type { EpochSeconds, TicketNumber } from "@vestibule/kernel/units";
+
+import {
+  type TimeOptions,
+  assertTimeOptions,
+  isHash,
+  isNumber,
+  isSeconds,
+  refuseByTime,
+} from "./claims.ts";
+import type { TokenRefusal } from "./refusal.ts";
+import { TICKET_TYP } from "./types.ts";
+import { type Claims, type VerifiedJws, verifyJws } from "./verify-jws.ts";
+import { hashVisitor } from "./visitor.ts";
+
+/** This visitor has this place: a number, or before a draw an index. */
+export type Ticket = NumberedTicket | DrawTicket;
+
+interface TicketBase {
+  readonly event: string;
+  /** SHA-256 of the visitor's secret, base64url. */
+  readonly sub: string;
+  readonly iat: EpochSeconds;
+  /** The event's end as it was when the ticket was signed. */
+  readonly exp: EpochSeconds;
+  /** The key that signed it. */
+  readonly kid: string;
+}
+
+export interface NumberedTicket extends TicketBase {
+  readonly kind: "numbered";
+  readonly number: TicketNumber;
+}
+
+export interface DrawTicket extends TicketBase {
+  readonly kind: "draw";
+  /** Draw index, 1 or higher: which entry of the draw, not a place. */
+  readonly drawIndex: number;
+}
+
+export interface TicketOptions extends TimeOptions {
+  readonly keys: KeySet;
+  readonly issuer: string;
+  readonly event: string;
+  /** The secret that the visitor showed with the ticket; undefined when none was. */
+  readonly visitor: string | undefined;
+}
+
+/**
+ * Verifies a ticket, with no state and no network.
+ *
+ * @throws AssertionError for options that are not well formed, never for any `text` or `visitor`.
+ */
+export async function verifyTicket(
+  text: string,
+  options: TicketOptions,
+): Promise<Result<Ticket, TokenRefusal>> {
+  assertTimeOptions(options);
+  const { keys, now, visitor } = options;
+  const jws = await verifyJws(text, { keys, now, typ: TICKET_TYP, charsMax: TOKEN_CHARS_MAX });
+  if (!jws.ok) return jws;
+  const ticket = readClaims(jws.value, options);
+  if (!ticket.ok) return ticket;
+  if (!isHash(visitor) || (await hashVisitor(visitor)) !== ticket.value.sub)
+    return refuse({ reason: "wrong-visitor" });
+  return ticket;
+}
+
+function readClaims(
+  { claims, kid }: VerifiedJws,
+  options: TicketOptions,
+): Result<Ticket, TokenRefusal> {
+  const { event } = options;
+  const { iss, aud, sub, n, d, iat, exp } = claims as Claims<
+    "iss" | "aud" | "sub" | "n" | "d" | "iat" | "exp"
+  >;
+  if (!isHash(sub) || !isSeconds(iat) || !isSeconds(exp)) return refuse({ reason: "bad-claims" });
+  // Exactly one of the two, and none of them twice over as `null`.
+  if ((n === undefined) === (d === undefined)) return refuse({ reason: "bad-claims" });
+  if (!isNumber(n ?? d)) return refuse({ reason: "bad-claims" });
+  if (iss !== options.issuer) return refuse({ reason: "wrong-issuer" });
+  if (aud !== event) return refuse({ reason: "wrong-audience" });
+  const refusal = refuseByTime({ iat, exp }, options);
+  if (refusal !== undefined) return refuse(refusal);
+  const base = { event, sub, iat, exp, kid };
+  return isNumber(n)
+    ? ok({ ...base, kind: "numbered", number: n })
+    : ok({ ...base, kind: "draw", drawIndex: d as number });
+}
