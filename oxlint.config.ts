@@ -87,6 +87,9 @@ export default defineConfig({
     "import/no-cycle": "error",
     "import/no-default-export": "error",
     "import/no-unassigned-import": "off",
+    // `fc.integer()` is how fast-check is written everywhere.
+    "import/no-named-as-default": "off",
+    "import/no-named-as-default-member": "off",
     "typescript/no-explicit-any": "error",
     "typescript/no-floating-promises": "error",
     "typescript/no-misused-promises": "error",

@@ -28,69 +28,69 @@ const CAUGHT: [title: string, rule: string, path: string, source: string][] = [
   [
     "Math.random",
     "no-restricted-properties",
-    "apps/mint/src/a.ts",
+    "apps/mint/src/b.ts",
     "export const a = Math.random();",
   ],
   [
     "crypto.randomUUID",
     "no-restricted-properties",
-    "apps/edge/src/a.ts",
+    "apps/edge/src/c.ts",
     "export const a = crypto.randomUUID();",
   ],
-  ["setTimeout", "no-restricted-globals", "apps/mint/src/a.ts", "setTimeout(() => {}, 1);"],
+  ["setTimeout", "no-restricted-globals", "apps/mint/src/d.ts", "setTimeout(() => {}, 1);"],
   [
     "setInterval",
     "no-restricted-globals",
-    "packages/service/src/a.ts",
+    "packages/service/src/e.ts",
     "setInterval(() => {}, 1);",
   ],
   [
     "globalThis.setTimeout",
     "no-restricted-properties",
-    "apps/mint/src/a.ts",
+    "apps/mint/src/f.ts",
     "globalThis.setTimeout(() => {}, 1);",
   ],
-  ["process", "no-restricted-globals", "apps/purchase/src/a.ts", "export const a = process.env;"],
+  ["process", "no-restricted-globals", "apps/purchase/src/g.ts", "export const a = process.env;"],
   [
     "node:timers/promises",
     "no-restricted-imports",
-    "apps/mint/src/a.ts",
+    "apps/mint/src/h.ts",
     'export * from "node:timers/promises";',
   ],
   [
     "randomUUID of node:crypto",
     "no-restricted-imports",
-    "apps/mint/src/a.ts",
+    "apps/mint/src/i.ts",
     'export { randomUUID } from "node:crypto";',
   ],
   [
     "a sleep in a test",
     "no-restricted-globals",
-    "apps/mint/test/a.test.ts",
+    "apps/mint/test/j.test.ts",
     "setTimeout(() => {}, 1);",
   ],
   [
     "Node in a pure package",
     "no-restricted-imports",
-    "packages/token/src/a.ts",
+    "packages/token/src/k.ts",
     'export * from "node:crypto";',
   ],
   [
     "Node in a pure adapter",
     "no-restricted-imports",
-    "packages/kernel/src/a.system.ts",
+    "packages/kernel/src/l.system.ts",
     'export * from "node:fs";',
   ],
   [
     "Buffer in a pure package",
     "no-restricted-globals",
-    "packages/keys/src/a.ts",
+    "packages/keys/src/m.ts",
     "export const a = Buffer.from([1]);",
   ],
   [
     "Node at the edge",
     "no-restricted-imports",
-    "apps/edge/src/a.ts",
+    "apps/edge/src/n.ts",
     'export * from "node:crypto";',
   ],
   [
@@ -107,8 +107,14 @@ const CAUGHT: [title: string, rule: string, path: string, source: string][] = [
   ],
 ];
 
-test.each(CAUGHT)("oxlint catches %s (%s)", async (_title, rule, path, source) => {
-  expect(await lint({ [path]: source })).toMatch(new RegExp(rule));
+test("oxlint catches each of these", async () => {
+  const tree: Record<string, string> = {};
+  for (const [, , path, source] of CAUGHT) tree[path] = `${tree[path] ?? ""}${source}\n`;
+  const lines = (await lint(tree)).split("\n");
+  const missed = CAUGHT.filter(
+    ([, rule, path]) => !lines.some((line) => line.includes(path) && line.includes(rule)),
+  );
+  expect(missed).toEqual([]);
 });
 
 test("oxlint catches an import cycle", async () => {
