@@ -1,0 +1,267 @@
+/**
+ * Which key signs, which are published, and when each may move on (design section 9), as pure functions of
+ * the keys, the time and the policy. The mint stores what they decide.
+ *
+ * `staged` (published, not signing) → `signing` → `retiring` (verifies only) → `retired`; `revoked` at once.
+ */
+import { JWKS_KEYS_MAX } from "@vestibule/contracts/limits";
+import { assert } from "@vestibule/kernel/assert";
+import { type Result, ok, refuse } from "@vestibule/kernel/result";
+import {
+  type EpochMs,
+  type EpochSeconds,
+  addMs,
+  epochMs,
+  epochSeconds,
+} from "@vestibule/kernel/units";
+
+export type KeyState = "staged" | "signing" | "retiring" | "retired" | "revoked";
+
+export interface KeyRecord {
+  readonly kid: string;
+  readonly state: KeyState;
+  /** When it took this state. For `staged`: when the published set first held it. */
+  readonly since: EpochMs;
+  /**
+   * The latest `exp` among all that it signed, where the mint knows. Retiring lasts at least until then, also
+   * when the policy's longest life has become shorter since.
+   */
+  readonly signedUntil?: EpochSeconds;
+}
+
+/** All whole seconds. */
+export interface RotationPolicy {
+  /** How long a location may go on using its copy of the published set. */
+  readonly jwksCacheSeconds: number;
+  /** Tolerance between clocks. */
+  readonly skewSeconds: number;
+  /** How long until a change of the store is in what every mint answers. */
+  readonly propagationSeconds: number;
+  /**
+   * The longest time from signing to `exp` of anything that a key signs and that must outlive it: admissions
+   * (horizon + lifetime) and tickets (until the last event's end).
+   */
+  readonly tokenLifeSecondsMax: number;
+  /** A key signs for this long before the next takes over; `null`: only when somebody asks. */
+  readonly signForSeconds: number | null;
+  /** What the operator sets, checked against what the above demand. */
+  readonly stagedSeconds: number;
+  readonly retiringSeconds: number;
+}
+
+/** Smallest `stagedSeconds` that lets every location learn a key before it signs. */
+export function stagedSecondsMin(policy: RotationPolicy): number {
+  return policy.jwksCacheSeconds + policy.skewSeconds + policy.propagationSeconds;
+}
+
+/** Smallest `retiringSeconds` that lets everything signed run out first. */
+export function retiringSecondsMin(policy: RotationPolicy): number {
+  return policy.tokenLifeSecondsMax + policy.skewSeconds;
+}
+
+/**
+ * The two inequalities of a rotation that refuses nobody (law 7).
+ *
+ * @throws AssertionError when the policy contradicts itself, or a value is not a whole number of seconds.
+ */
+export function assertPolicy(policy: RotationPolicy): void {
+  for (const [name, value] of Object.entries(policy) as [string, number | null][]) {
+    const whole =
+      value === null ? name === "signForSeconds" : Number.isSafeInteger(value) && value >= 0;
+    assert(whole, `${name} is a whole number of seconds`);
+  }
+  assert(
+    policy.stagedSeconds >= stagedSecondsMin(policy),
+    "a key is staged for at least the JWKS cache time, the skew and the propagation",
+  );
+  assert(
+    policy.retiringSeconds >= retiringSecondsMin(policy),
+    "a key retires for at least the longest token life and the skew",
+  );
+  assert(
+    policy.signForSeconds === null || policy.signForSeconds >= policy.stagedSeconds,
+    "the next key can be staged while the present one signs",
+  );
+}
+
+/** One place in the published set stays free for a key that must sign at once. */
+const STAGED_PUBLISHED_MAX = JWKS_KEYS_MAX - 1;
+
+/** One change. `stage` asks the caller to make a key; the others name one. */
+export type RotationAction =
+  /** `signAtOnce`: nothing signs and nothing is staged, so waiting would only be an outage. */
+  | { readonly do: "stage"; readonly signAtOnce: boolean }
+  /** `kid` signs from now on; `replaces` verifies only. One transaction. */
+  | { readonly do: "promote"; readonly kid: string; readonly replaces: string | undefined }
+  | { readonly do: "retire"; readonly kid: string }
+  | { readonly do: "revoke"; readonly kid: string };
+
+export type RotationRefusal =
+  | { readonly reason: "not-yet-safe"; readonly safeFrom: EpochMs }
+  | { readonly reason: "wrong-state"; readonly state: KeyState }
+  | { readonly reason: "unknown-key" }
+  | { readonly reason: "too-many-keys" };
+
+/**
+ * What is due at `now`, in the order in which it is to be done: none of it is early. With a fresh store this
+ * makes the first key and its successor; a successor is always kept staged, so that a revoked key is
+ * replaced at once by one that every location knows.
+ */
+export function plan(
+  keys: readonly KeyRecord[],
+  now: EpochMs,
+  policy: RotationPolicy,
+): readonly RotationAction[] {
+  assertPolicy(policy);
+  const actions: RotationAction[] = [];
+  for (const key of keys) {
+    if (key.state === "retiring" && now >= safeFrom(key, policy))
+      actions.push({ do: "retire", kid: key.kid });
+  }
+  const signing = signingKey(keys);
+  const staged = keys.filter((key) => key.state === "staged").sort(oldestFirst);
+  const next = staged[0];
+  let published = publishedKeys(keys, now, policy).length;
+  let successors = staged.length;
+  if (signing === undefined && next === undefined && published < JWKS_KEYS_MAX) {
+    actions.push({ do: "stage", signAtOnce: true });
+    published += 1;
+  } else if (next !== undefined && mayTakeOver(next, { signing, now, policy })) {
+    actions.push({ do: "promote", kid: next.kid, replaces: signing?.kid });
+    successors -= 1;
+  }
+  if (successors === 0 && published < STAGED_PUBLISHED_MAX)
+    actions.push({ do: "stage", signAtOnce: false });
+  return actions;
+}
+
+function mayTakeOver(
+  next: KeyRecord,
+  {
+    signing,
+    now,
+    policy,
+  }: { signing: KeyRecord | undefined; now: EpochMs; policy: RotationPolicy },
+): boolean {
+  // Whoever meets a key too young to be in their copy asks for the set again; not signing would stop everybody.
+  if (signing === undefined) return true;
+  if (policy.signForSeconds === null) return false;
+  return now >= later(signing.since, policy.signForSeconds) && now >= safeFrom(next, policy);
+}
+
+/** The change that `request` asks for, when it is safe at `now`; else since when it will be. Revoking always is. */
+export function check(
+  keys: readonly KeyRecord[],
+  request:
+    | { readonly do: "stage" }
+    | { readonly do: "promote" | "retire" | "revoke"; readonly kid: string },
+  now: EpochMs,
+  policy: RotationPolicy,
+): Result<RotationAction, RotationRefusal> {
+  assertPolicy(policy);
+  if (request.do === "stage") {
+    const full = publishedKeys(keys, now, policy).length >= STAGED_PUBLISHED_MAX;
+    return full ? refuse({ reason: "too-many-keys" }) : ok({ do: "stage", signAtOnce: false });
+  }
+  const { kid } = request;
+  const key = keys.find((candidate) => candidate.kid === kid);
+  if (key === undefined) return refuse({ reason: "unknown-key" });
+  if (request.do === "revoke")
+    return key.state === "revoked"
+      ? refuse({ reason: "wrong-state", state: key.state })
+      : ok({ do: "revoke", kid });
+  const from = request.do === "promote" ? "staged" : "retiring";
+  if (key.state !== from) return refuse({ reason: "wrong-state", state: key.state });
+  const signing = signingKey(keys);
+  const urgent = request.do === "promote" && signing === undefined;
+  const safe = safeFrom(key, policy);
+  if (now < safe && !urgent) return refuse({ reason: "not-yet-safe", safeFrom: safe });
+  return request.do === "promote"
+    ? ok({ do: "promote", kid, replaces: signing?.kid })
+    : ok({ do: "retire", kid });
+}
+
+/**
+ * The records after `action`. A store that keeps them in a database does the same in one transaction.
+ *
+ * @param at.newKid the key that was made for `stage`.
+ * @param at.signedUntil latest `exp` that the replaced key signed, where it is known.
+ */
+export function apply(
+  keys: readonly KeyRecord[],
+  action: RotationAction,
+  at: { readonly now: EpochMs; readonly newKid?: string; readonly signedUntil?: EpochSeconds },
+): readonly KeyRecord[] {
+  const { now, newKid, signedUntil } = at;
+  switch (action.do) {
+    case "stage": {
+      assert(newKid !== undefined, "a staged key has been made");
+      assert(!keys.some((key) => key.kid === newKid), "a key is staged once");
+      assert(!action.signAtOnce || signingKey(keys) === undefined, "one key signs");
+      const state = action.signAtOnce ? "signing" : "staged";
+      return [...keys, { kid: newKid, state, since: now }];
+    }
+    case "promote": {
+      assert(signingKey(keys)?.kid === action.replaces, "one key signs");
+      return keys.map((key) => {
+        if (key.kid === action.kid) return { ...key, state: "signing", since: now };
+        if (key.kid !== action.replaces) return key;
+        return {
+          ...key,
+          state: "retiring",
+          since: now,
+          ...(signedUntil === undefined ? {} : { signedUntil }),
+        };
+      });
+    }
+    case "retire":
+    case "revoke": {
+      const state = action.do === "retire" ? "retired" : "revoked";
+      return keys.map((key) => (key.kid === action.kid ? { ...key, state, since: now } : key));
+    }
+  }
+}
+
+/** From when the key's next step (`staged` → signs, `retiring` → retired) refuses nobody. */
+export function safeFrom(key: KeyRecord, policy: RotationPolicy): EpochMs {
+  if (key.state === "staged") return later(key.since, policy.stagedSeconds);
+  assert(key.state === "retiring", "only a staged or retiring key waits for something");
+  const byPolicy = later(key.since, policy.retiringSeconds);
+  if (key.signedUntil === undefined) return byPolicy;
+  const bySignatures = epochMs((key.signedUntil + policy.skewSeconds) * 1000);
+  return bySignatures > byPolicy ? bySignatures : byPolicy;
+}
+
+/** The one key that signs; undefined before the first, and after it was revoked. */
+export function signingKey(keys: readonly KeyRecord[]): KeyRecord | undefined {
+  const signing = keys.filter((key) => key.state === "signing");
+  assert(signing.length <= 1, "one key signs");
+  return signing[0];
+}
+
+/**
+ * What the JWKS lists at `now`, judged by the clock and not by whether anybody has run the plan since. A
+ * retiring key carries its end (`exp`, see `PublicJwk`).
+ */
+export function publishedKeys(
+  keys: readonly KeyRecord[],
+  now: EpochMs,
+  policy: RotationPolicy,
+): readonly { readonly kid: string; readonly exp?: EpochSeconds }[] {
+  const published: { kid: string; exp?: EpochSeconds }[] = [];
+  for (const key of keys) {
+    if (key.state === "staged" || key.state === "signing") published.push({ kid: key.kid });
+    if (key.state !== "retiring") continue;
+    const end = safeFrom(key, policy);
+    if (now < end) published.push({ kid: key.kid, exp: epochSeconds(Math.ceil(end / 1000)) });
+  }
+  return published;
+}
+
+function later(since: EpochMs, seconds: number): EpochMs {
+  return addMs(since, seconds * 1000);
+}
+
+function oldestFirst(one: KeyRecord, other: KeyRecord): number {
+  return one.since - other.since || (one.kid < other.kid ? -1 : 1);
+}
