@@ -1,0 +1,43 @@
+import {
+  type Config,
+  httpBase,
+  optional,
+  port,
+  postgresUrl,
+  required,
+  requiredSecret,
+  secret,
+  text,
+  type Variables,
+} from "@vestibule/service/env";
+import * as z from "zod/mini";
+import { ISSUER_CHARS_MAX } from "./limits.ts";
+
+/** 32 bytes, base64url without padding; the last character's spare bits are 0. */
+const KEK = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
+export const VARIABLES = {
+  port: required("VESTIBULE_PORT", port()),
+  host: optional("VESTIBULE_HOST", text({ charsMax: 255 }), "127.0.0.1"),
+  databaseUrl: requiredSecret("VESTIBULE_DATABASE_URL", postgresUrl()),
+  /** Names this mint in every token, for good. */
+  issuer: required(
+    "VESTIBULE_ISSUER",
+    httpBase().check(
+      z.maxLength(ISSUER_CHARS_MAX, `must have at most ${ISSUER_CHARS_MAX} characters`) as never,
+    ),
+  ),
+  adminToken: requiredSecret("VESTIBULE_ADMIN_TOKEN", secret({ charsMin: 32 })),
+  /** Opens the private keys in the database. */
+  kek: requiredSecret(
+    "VESTIBULE_KEK",
+    secret({ charsMin: 1 }).check(
+      z.refine(
+        (value) => KEK.test((value as { reveal(): string }).reveal()),
+        "must be 32 bytes as base64url: 43 characters, no padding",
+      ) as never,
+    ),
+  ),
+} satisfies Variables;
+
+export type MintConfig = Config<typeof VARIABLES>;

@@ -1,0 +1,174 @@
+/** The organizer's API. Only a leader answers it; every deed leaves a line in the audit log. */
+import {
+  eventChangeSchema,
+  eventSettingsSchema,
+  holdSchema,
+} from "@vestibule/contracts/event-settings";
+import { EVENTS_MAX } from "@vestibule/contracts/limits";
+import { parse } from "@vestibule/contracts/parse";
+import type { Clock } from "@vestibule/kernel/clock";
+import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
+import { assertBearer } from "@vestibule/service/bearer";
+import { isJsonMediaType, readJson } from "@vestibule/service/json-body";
+import { problem } from "@vestibule/service/problems";
+import type { Secret } from "@vestibule/service/secret";
+import * as z from "zod/mini";
+import type { LineEntry } from "../lead/line-term.ts";
+import {
+  changeSettings,
+  type Deed,
+  declareSoldout,
+  end,
+  hold,
+  resume,
+  settingsMistakes,
+} from "../line/organizer.ts";
+import type { Mint } from "../mint.ts";
+import { eventView } from "./event-view.ts";
+
+export interface AdminRoutes {
+  readonly mint: Mint;
+  readonly clock: Clock;
+  readonly token: Secret;
+}
+
+/** There is one token, so there is one actor; the console will bring names. */
+const ACTOR = "admin-token";
+const EVENTS = "/v1/admin/events";
+
+export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRoutes): void {
+  app.use("/v1/admin/*", async (context, next) => {
+    assertBearer(context.req.header("Authorization"), token);
+    await next();
+  });
+
+  const answer = async (
+    context: ServiceContext,
+    entry: LineEntry,
+    status = 200,
+  ): Promise<Response> => {
+    const view = await eventView(entry, clock.now());
+    context.header("ETag", etagOf(view.version));
+    return noStore(context, status, view);
+  };
+
+  app.get(EVENTS, async (context) => {
+    const views = [];
+    for (const entry of mint.leading().events) views.push(await eventView(entry, clock.now()));
+    return noStore(context, 200, { events: views });
+  });
+
+  app.post(EVENTS, async (context) => {
+    const term = mint.leading();
+    const settings = await readSettings(context, eventSettingsSchema);
+    const now = clock.now();
+    refuseMistakes(settingsMistakes(settings, now));
+    if (term.entry(settings.event) !== undefined) throw problem("event-exists");
+    if (term.events.length >= EVENTS_MAX) {
+      throw problem("conflict", { detail: `One mint has at most ${EVENTS_MAX} events` });
+    }
+    const audit = { actor: ACTOR, action: "create", detail: settings };
+    if (!(await term.create(settings, now, audit))) throw problem("event-exists");
+    context.header("Location", `${EVENTS}/${settings.event}`);
+    return answer(context, mint.entry(settings.event), 201);
+  });
+
+  app.get(`${EVENTS}/:event`, (context) => answer(context, mint.entry(context.req.param("event"))));
+
+  app.patch(`${EVENTS}/:event`, async (context) => {
+    const entry = mint.entry(context.req.param("event"));
+    const version = expectedVersion(context);
+    if (version === undefined) {
+      throw problem("precondition-required", {
+        detail: "Send If-Match with the ETag that you read",
+      });
+    }
+    const change = await readSettings(context, eventChangeSchema);
+    await changeSettings(entry.line, change as never, { ...deed(clock), version });
+    return changed(context, entry);
+  });
+
+  const deeds: Readonly<
+    Record<string, (entry: LineEntry, context: ServiceContext, deed: Deed) => Promise<void>>
+  > = {
+    hold: async ({ line }, context, deed) =>
+      hold(line, await readOptional(context, holdSchema), deed),
+    resume: ({ line }, _context, deed) => resume(line, deed),
+    soldout: ({ line }, _context, deed) => declareSoldout(line, deed),
+    end: ({ line }, _context, deed) => end(line, deed),
+  };
+  for (const [name, perform] of Object.entries(deeds)) {
+    app.post(`${EVENTS}/:event/${name}`, async (context) => {
+      const entry = mint.entry(context.req.param("event") ?? "");
+      assertJson(context);
+      await perform(entry, context, { ...deed(clock), version: expectedVersion(context) });
+      return changed(context, entry);
+    });
+  }
+
+  function changed(context: ServiceContext, entry: LineEntry): Promise<Response> {
+    const term = mint.leading();
+    term.changed();
+    term.tickSoon(entry, 0);
+    return answer(context, entry);
+  }
+}
+
+function deed(clock: Clock): Deed {
+  return { actor: ACTOR, now: clock.now() };
+}
+
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/** @throws AppError `version-mismatch` for a text that is no ETag of ours. */
+function expectedVersion(context: ServiceContext): number | undefined {
+  const text = context.req.header("If-Match");
+  if (text === undefined || text === "*") return undefined;
+  const [, version] = /^"(\d{1,9})"$/.exec(text) ?? [];
+  if (version === undefined) throw problem("version-mismatch");
+  return Number(version);
+}
+
+/** A form of another site cannot send this media type without asking first (case AO-05). */
+function assertJson(context: ServiceContext): void {
+  const type = context.req.header("Content-Type");
+  if (type !== undefined && !isJsonMediaType(type)) throw problem("unsupported-media-type");
+}
+
+/** A body that is not there means all defaults. */
+async function readOptional<Schema extends z.ZodMiniType>(
+  context: ServiceContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  if (context.req.header("Content-Type") === undefined) return z.parse(schema, {});
+  return readSettings(context, schema);
+}
+
+/** @throws AppError `invalid-settings` with every mistake at once. */
+async function readSettings<Schema extends z.ZodMiniType>(
+  context: ServiceContext,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const body = await readJson(context.req.raw, z.unknown());
+  const read = parse(schema, body);
+  if (read.ok) return read.value;
+  throw refusedSettings(read.refusal);
+}
+
+function refuseMistakes(
+  mistakes: readonly { readonly field: string; readonly message: string }[],
+): void {
+  if (mistakes.length > 0) throw refusedSettings(mistakes);
+}
+
+function refusedSettings(
+  errors: readonly { readonly field: string; readonly message: string }[],
+): Error {
+  const fields = errors.map(({ field }) => field).filter((field) => field !== "");
+  return problem("invalid-settings", {
+    detail: fields.length === 0 ? "The body must be an object" : `See: ${fields.join(", ")}`,
+    extensions: { errors },
+  });
+}

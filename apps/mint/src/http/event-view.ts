@@ -1,0 +1,70 @@
+import type { EventSettings } from "@vestibule/contracts/event-settings";
+import type { EventState } from "@vestibule/contracts/statements";
+import { pendingCount, servingNumber } from "@vestibule/drip/line";
+import type { EpochMs } from "@vestibule/kernel/units";
+import type { LineEntry } from "../lead/line-term.ts";
+import { stateAt } from "../line/event-state.ts";
+
+/** What an organizer sees of one event. People are counted, not differences of numbers. */
+export interface EventView extends EventSettings {
+  readonly state: EventState;
+  readonly version: number;
+  readonly createdAt: number;
+  /** People who were given a number. */
+  readonly issued: number;
+  /** The highest number given. */
+  readonly highestNumber: number;
+  /** People without a committed slot, who are not passed. */
+  readonly waiting: number;
+  /** People whose committed slot has not opened yet. */
+  readonly upcoming: number;
+  /** Numbers are committed up to here. */
+  readonly committed: number;
+  /** Slots committed, without those that lapsed or were cut: what `maxAdmissions` bounds. */
+  readonly granted: number;
+  readonly serving: number;
+  readonly claimed: number;
+  readonly lapsed: number;
+  /** Slots per minute. */
+  readonly rate: number;
+  readonly heldSince?: number;
+  readonly heldScope?: "entries" | "all";
+  readonly heldReason?: string;
+  readonly soldoutAt?: number;
+  readonly endedAt?: number;
+}
+
+export async function eventView({ line }: LineEntry, now: EpochMs): Promise<EventView> {
+  const tally = await line.store.tally(line.event);
+  const { record } = line;
+  const { settings, facts, progress } = record;
+  const held = facts.hold;
+  const next = progress.line.nextNumber;
+  const onDemand = record.demand.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+  const waiting = line
+    .heldFrom(next)
+    .reduce((sum, { first, last }) => sum + last - first + 1, onDemand);
+  return {
+    ...settings,
+    state: stateAt(record, now),
+    version: record.version,
+    createdAt: record.createdAt,
+    issued: line.issuedCount(),
+    highestNumber: line.highestIssued(),
+    waiting,
+    upcoming: pendingCount(record.segments, Math.min(now, held?.since ?? now)),
+    committed: next - 1,
+    granted: progress.line.granted,
+    serving: line.showServing(
+      servingNumber(record.segments, now, { heldSince: held?.since, atLeast: progress.serving }),
+    ),
+    claimed: tally.claimed,
+    lapsed: tally.lapsed,
+    rate: settings.ratePerMinute,
+    ...(held === undefined
+      ? {}
+      : { heldSince: held.since, heldScope: held.scope, heldReason: held.reason }),
+    ...(facts.soldoutAt === undefined ? {} : { soldoutAt: facts.soldoutAt }),
+    ...(facts.endedAt === undefined ? {} : { endedAt: facts.endedAt }),
+  };
+}

@@ -1,0 +1,364 @@
+/** The mint's HTTP interface as OpenAPI 3.1, made from the schemas that read it. */
+import {
+  eventChangeSchema,
+  eventSettingsSchema,
+  holdSchema,
+} from "@vestibule/contracts/event-settings";
+import { claimRequestSchema, joinRequestSchema } from "@vestibule/contracts/line-api";
+import { PROBLEM_MEDIA_TYPE, STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
+import { PROBLEM_TYPE_PREFIX, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
+import { slugSchema } from "@vestibule/contracts/slug";
+import { EVENT_STATES } from "@vestibule/contracts/statements";
+import * as z from "zod/mini";
+
+type Json = Readonly<Record<string, unknown>>;
+
+const moment: Json = { type: "integer", minimum: 0, description: "Epoch milliseconds" };
+const count: Json = { type: "integer", minimum: 0 };
+
+/** A schema of ours as JSON Schema (2020-12, which OpenAPI 3.1 uses), as a client writes it. */
+function schemaOf(schema: z.ZodMiniType): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input" });
+  return rest;
+}
+
+function ref(name: string): Json {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function json(schema: Json, description: string, headers: Json = {}): Json {
+  return {
+    description,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    content: { "application/json": { schema } },
+  };
+}
+
+function jwt(description: string): Json {
+  return { description, content: { [STATEMENT_MEDIA_TYPE]: { schema: { type: "string" } } } };
+}
+
+/** Problem responses by status; codes that share one are listed together. */
+function problems(...codes: readonly ProblemCode[]): Json {
+  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      String(status),
+      {
+        description: group
+          .map((code) => `\`${PROBLEM_TYPE_PREFIX}${code}\`: ${PROBLEMS[code].title}`)
+          .join("\n\n"),
+        content: { [PROBLEM_MEDIA_TYPE]: { schema: ref("Problem") } },
+      },
+    ]),
+  );
+}
+
+const EVENT_PARAMETER: Json = { $ref: "#/components/parameters/event" };
+const IF_MATCH: Json = { $ref: "#/components/parameters/ifMatch" };
+const ETAG: Json = {
+  ETag: { description: "The event's version", required: true, schema: { type: "string" } },
+};
+const ADMIN: Json = { tags: ["admin"], security: [{ adminToken: [] }] };
+const LINE: Json = { tags: ["line"], security: [] };
+
+const event = (description: string): Json => json(ref("Event"), description, ETAG);
+
+function body(name: string, required: boolean = true): Json {
+  return { required, content: { "application/json": { schema: ref(name) } } };
+}
+
+function deed(operationId: string, summary: string, extra: Json = {}): Json {
+  return {
+    post: {
+      ...ADMIN,
+      operationId,
+      summary,
+      parameters: [EVENT_PARAMETER, IF_MATCH],
+      ...extra,
+      responses: {
+        "200": event("The event as it is now"),
+        ...problems(
+          "unauthorized",
+          "event-not-found",
+          "conflict",
+          "event-ended",
+          "version-mismatch",
+          "unsupported-media-type",
+          "invalid-settings",
+          "unavailable",
+        ),
+      },
+    },
+  };
+}
+
+/** @returns a document for `GET /openapi.json`. */
+export function openApiDocument(): Json {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Vestibule mint",
+      version: "1",
+      summary: "Numbers, the drip, keys and signatures of every line",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [
+      { name: "line", description: "What edges ask" },
+      { name: "admin", description: "What organizers do" },
+    ],
+    paths: { ...linePaths(), ...adminPaths() },
+    components: {
+      securitySchemes: { adminToken: { type: "http", scheme: "bearer" } },
+      parameters: {
+        event: { name: "event", in: "path", required: true, schema: schemaOf(slugSchema) },
+        ifMatch: {
+          name: "If-Match",
+          in: "header",
+          required: false,
+          description:
+            "The ETag that was read: somebody else's change in between is answered with 412",
+          schema: { type: "string" },
+        },
+      },
+      schemas: schemas(),
+    },
+  };
+}
+
+function linePaths(): Json {
+  return {
+    "/.well-known/jwks.json": {
+      get: {
+        ...LINE,
+        operationId: "readKeys",
+        summary: "The public keys (RFC 7517)",
+        responses: {
+          "200": {
+            description: "The key set; cacheable",
+            content: { "application/jwk-set+json": { schema: { type: "object" } } },
+          },
+          "304": { description: "Unchanged" },
+          ...problems("unavailable"),
+        },
+      },
+    },
+    "/v1/manifest": {
+      get: {
+        ...LINE,
+        operationId: "readManifest",
+        summary: "Which hosts and paths belong to which event, signed",
+        responses: { "200": jwt("`vst-manifest+jwt`"), ...problems("unavailable") },
+      },
+    },
+    "/v1/events/{event}/drip": {
+      get: {
+        ...LINE,
+        operationId: "readDrip",
+        summary: "State and committed drip of one event, signed",
+        parameters: [EVENT_PARAMETER],
+        responses: { "200": jwt("`vst-drip+jwt`"), ...problems("event-not-found", "unavailable") },
+      },
+    },
+    "/v1/events/{event}/tickets": {
+      post: {
+        ...LINE,
+        operationId: "join",
+        summary: "A place in line",
+        parameters: [EVENT_PARAMETER],
+        requestBody: body("JoinRequest"),
+        responses: {
+          "200": json(ref("JoinAnswer"), "The place that this visitor has already"),
+          "201": json(ref("JoinAnswer"), "A new place"),
+          ...problems(
+            "bad-request",
+            "event-not-found",
+            "sold-out",
+            "event-ended",
+            "body-too-large",
+            "unsupported-media-type",
+            "too-early",
+            "unavailable",
+          ),
+        },
+      },
+    },
+    "/v1/events/{event}/admissions": {
+      post: {
+        ...LINE,
+        operationId: "claim",
+        summary: "The admission for a place whose slot is committed",
+        parameters: [EVENT_PARAMETER],
+        requestBody: body("ClaimRequest"),
+        responses: {
+          "201": json(ref("ClaimAnswer"), "The admission; asked again, the same one"),
+          ...problems(
+            "bad-request",
+            "forbidden",
+            "event-not-found",
+            "sold-out",
+            "slot-over",
+            "event-ended",
+            "body-too-large",
+            "unsupported-media-type",
+            "too-early",
+            "held",
+            "unavailable",
+          ),
+        },
+      },
+    },
+  };
+}
+
+function adminPaths(): Json {
+  return {
+    "/v1/admin/events": {
+      get: {
+        ...ADMIN,
+        operationId: "listEvents",
+        summary: "Every event",
+        responses: {
+          "200": json(
+            {
+              type: "object",
+              required: ["events"],
+              properties: { events: { type: "array", items: ref("Event") } },
+            },
+            "In the order of their creation",
+          ),
+          ...problems("unauthorized", "unavailable"),
+        },
+      },
+      post: {
+        ...ADMIN,
+        operationId: "createEvent",
+        summary: "Create an event",
+        requestBody: body("EventSettings"),
+        responses: {
+          "201": event("Created"),
+          ...problems(
+            "bad-request",
+            "unauthorized",
+            "event-exists",
+            "conflict",
+            "body-too-large",
+            "unsupported-media-type",
+            "invalid-settings",
+            "unavailable",
+          ),
+        },
+      },
+    },
+    "/v1/admin/events/{event}": {
+      get: {
+        ...ADMIN,
+        operationId: "readEvent",
+        summary: "Settings, state and figures of one event",
+        parameters: [EVENT_PARAMETER],
+        responses: {
+          "200": event("The event"),
+          ...problems("unauthorized", "event-not-found", "unavailable"),
+        },
+      },
+      patch: {
+        ...ADMIN,
+        operationId: "changeEvent",
+        summary: "Change what may change while the sale runs",
+        parameters: [EVENT_PARAMETER, { ...IF_MATCH }],
+        requestBody: body("EventChange"),
+        responses: {
+          "200": event("The event as it is now"),
+          ...problems(
+            "bad-request",
+            "unauthorized",
+            "event-not-found",
+            "event-ended",
+            "version-mismatch",
+            "body-too-large",
+            "unsupported-media-type",
+            "invalid-settings",
+            "precondition-required",
+            "unavailable",
+          ),
+        },
+      },
+    },
+    "/v1/admin/events/{event}/hold": deed("hold", "Nobody new enters from now on", {
+      requestBody: body("Hold", false),
+    }),
+    "/v1/admin/events/{event}/resume": deed(
+      "resume",
+      "The drip goes on; places that the hold cut come first",
+    ),
+    "/v1/admin/events/{event}/soldout": deed("declareSoldout", "No further slot is committed"),
+    "/v1/admin/events/{event}/end": deed("endEvent", "For good: nobody joins or claims any more"),
+  };
+}
+
+function object(properties: Json): Json {
+  return { type: "object", required: Object.keys(properties), properties };
+}
+
+function schemas(): Json {
+  const settings = schemaOf(eventSettingsSchema);
+  return {
+    EventSettings: settings,
+    EventChange: schemaOf(eventChangeSchema),
+    Hold: schemaOf(holdSchema),
+    JoinRequest: schemaOf(joinRequestSchema),
+    ClaimRequest: schemaOf(claimRequestSchema),
+    JoinAnswer: object({
+      event: { type: "string" },
+      number: count,
+      issuedAt: moment,
+      ticket: { type: "string" },
+    }),
+    ClaimAnswer: object({ opensAt: moment, closesAt: moment, admission: { type: "string" } }),
+    Event: eventSchema(settings),
+    Problem: {
+      ...object({
+        type: {
+          type: "string",
+          enum: Object.keys(PROBLEMS).map((code) => PROBLEM_TYPE_PREFIX + code),
+        },
+        title: { type: "string" },
+        status: { type: "integer" },
+      }),
+      description: "RFC 9457; decide by `type`",
+    },
+  };
+}
+
+/** Settings, plus what `http/event-view.ts` adds. */
+function eventSchema(settings: Json): Json {
+  const figures: Json = {
+    state: { type: "string", enum: [...EVENT_STATES] },
+    version: count,
+    createdAt: moment,
+    issued: count,
+    highestNumber: count,
+    waiting: count,
+    upcoming: count,
+    committed: count,
+    granted: count,
+    serving: count,
+    claimed: count,
+    lapsed: count,
+    rate: count,
+  };
+  return {
+    type: "object",
+    required: [...(settings["required"] as readonly string[]), ...Object.keys(figures)],
+    properties: {
+      ...(settings["properties"] as Json),
+      ...figures,
+      heldSince: moment,
+      heldScope: { type: "string", enum: ["entries", "all"] },
+      heldReason: { type: "string" },
+      soldoutAt: moment,
+      endedAt: moment,
+    },
+  };
+}

@@ -1,0 +1,208 @@
+/** One term as leader: the lines of all events, their claim desks, their ticks and their statements. */
+import type { EventSettings } from "@vestibule/contracts/event-settings";
+import { assert } from "@vestibule/kernel/assert";
+import type { Clock } from "@vestibule/kernel/clock";
+import type { EpochMs } from "@vestibule/kernel/units";
+import type { Log } from "@vestibule/service/log";
+import {
+  NEWCOMER_TICK_MS,
+  STATEMENT_FRESH_MS,
+  TICKS_AT_ONCE_MAX,
+  TICK_EVERY_MS,
+} from "../limits.ts";
+import { ClaimDesk } from "../line/claim-desk.ts";
+import { tick } from "../line/controller.ts";
+import { EventLine } from "../line/event-line.ts";
+import { stateAt } from "../line/event-state.ts";
+import { dripClaims, manifestClaims } from "../line/statement.ts";
+import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
+import type { AuditEntry, BlockEnd, EventRecord, Lead, MintStore } from "../store/store.ts";
+import type { Timers } from "../timers.ts";
+import { CachedText } from "./cached-text.ts";
+import type { Term } from "./leadership.ts";
+
+/** Statements of one term: `epoch × this + 1, 2, 3 …`. Grows over restarts without a write of its own. */
+const SEQS_PER_EPOCH = 2 ** 32;
+/** Epochs that fit: one a second for 24 days, or one a day for 5,000 years. */
+const EPOCHS_MAX = 2 ** 21;
+
+/** Signs what is published. */
+export interface StatementSigner {
+  drip(claims: DripClaims): Promise<string>;
+  manifest(claims: ManifestClaims): Promise<string>;
+}
+
+export interface LineTermOptions {
+  readonly lead: Lead;
+  readonly store: MintStore;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly issuer: string;
+  readonly signer: StatementSigner;
+  readonly log: Log;
+  readonly onLost: () => void;
+}
+
+export interface LineEntry {
+  readonly line: EventLine;
+  readonly desk: ClaimDesk;
+  readonly statement: CachedText;
+}
+
+export class LineTerm implements Term {
+  readonly lead: Lead;
+  readonly #options: LineTermOptions;
+  readonly #entries = new Map<string, LineEntry>();
+  readonly #manifest: CachedText;
+  readonly #ticking = new Set<string>();
+  readonly #soon = new Map<string, () => void>();
+  #manifestEdition = 0;
+  #seq = 0;
+  #cancelTick: () => void = () => {};
+  #over = false;
+
+  private constructor(options: LineTermOptions) {
+    this.lead = options.lead;
+    this.#options = options;
+    assert(options.lead.epoch < EPOCHS_MAX, "statement numbers stay exact");
+    this.#manifest = new CachedText({ freshMs: STATEMENT_FRESH_MS * 5 });
+  }
+
+  /** Reads every event and starts the ticks. */
+  static async begin(options: LineTermOptions): Promise<LineTerm> {
+    const term = new LineTerm(options);
+    for (const record of await options.store.loadEvents()) term.#add(record);
+    term.#scheduleTicks();
+    return term;
+  }
+
+  get events(): readonly LineEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  entry(event: string): LineEntry | undefined {
+    return this.#entries.get(event);
+  }
+
+  /** False: an event of this name exists. */
+  async create(settings: EventSettings, at: EpochMs, audit: AuditEntry): Promise<boolean> {
+    const { store } = this.#options;
+    const created = await store.createEvent(this.lead, { settings, at, audit });
+    const record = await store.loadEvent(settings.event);
+    // Stored by an earlier try whose answer was lost: it is served from now on all the same.
+    if (record !== undefined && !this.#entries.has(settings.event)) this.#add(record);
+    this.#manifestEdition += 1;
+    return created;
+  }
+
+  /** Something that the manifest says has changed. */
+  changed(): void {
+    this.#manifestEdition += 1;
+  }
+
+  /** A newcomer to a quiet line, or a deed of an organizer: not in a second, but now. */
+  tickSoon(entry: LineEntry, ms: number = NEWCOMER_TICK_MS): void {
+    const { event } = entry.line;
+    if (this.#over || this.#soon.has(event)) return;
+    const cancel = this.#options.timers.after(ms, () => {
+      this.#soon.delete(event);
+      void this.#tickOne(entry);
+    });
+    this.#soon.set(event, cancel);
+  }
+
+  /** The signed drip statement: signed when something changed, or about once a second when asked. */
+  drip(entry: LineEntry): Promise<string> {
+    const { clock, issuer, signer } = this.#options;
+    const now = clock.now();
+    const { line, statement } = entry;
+    return statement.get({
+      now,
+      edition: `${line.edition} ${stateAt(line.record, now)}`,
+      make: () => signer.drip(dripClaims(line, { issuer, now, seq: this.#nextSeq() })),
+    });
+  }
+
+  manifest(): Promise<string> {
+    const { clock, issuer, signer } = this.#options;
+    const now = clock.now();
+    const records = (): EventRecord[] => this.events.map(({ line }) => line.record);
+    return this.#manifest.get({
+      now,
+      edition: String(this.#manifestEdition),
+      make: () => signer.manifest(manifestClaims(records(), { issuer, now, seq: this.#nextSeq() })),
+    });
+  }
+
+  async close(): Promise<readonly BlockEnd[]> {
+    this.#halt();
+    await Promise.all(this.events.map(({ line }) => line.close()));
+    return this.events.map(({ line }) => ({
+      event: line.event,
+      issuedThrough: line.sequencer.issuedThrough,
+    }));
+  }
+
+  abandon(): void {
+    this.#halt();
+    for (const { line } of this.events) line.sequencer.stop();
+  }
+
+  /** Ticks every event once; for tests, which have no timers. */
+  async tickAll(): Promise<void> {
+    const entries = this.events;
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      for (let entry = entries[next++]; entry !== undefined; entry = entries[next++]) {
+        if (this.#over) return;
+        await this.#tickOne(entry);
+      }
+    };
+    await Promise.all(Array.from({ length: TICKS_AT_ONCE_MAX }, worker));
+  }
+
+  #add(record: EventRecord): void {
+    const { lead, store, clock, onLost } = this.#options;
+    const line = new EventLine(record, { lead, store, clock, onLeaseLost: onLost });
+    this.#entries.set(line.event, {
+      line,
+      desk: new ClaimDesk({ line, clock }),
+      statement: new CachedText({ freshMs: STATEMENT_FRESH_MS }),
+    });
+  }
+
+  async #tickOne({ line }: LineEntry): Promise<void> {
+    if (this.#ticking.has(line.event) || this.#over) return;
+    this.#ticking.add(line.event);
+    try {
+      await tick(line, this.#options.clock.now());
+    } catch (error) {
+      this.#options.log.warn("tick-failed", {
+        event: line.event,
+        reason: error instanceof Error ? error.message : String(error),
+      });
+    } finally {
+      this.#ticking.delete(line.event);
+    }
+  }
+
+  #scheduleTicks(): void {
+    if (this.#over) return;
+    this.#cancelTick = this.#options.timers.after(TICK_EVERY_MS, () => {
+      void this.tickAll().finally(() => this.#scheduleTicks());
+    });
+  }
+
+  #halt(): void {
+    this.#over = true;
+    this.#cancelTick();
+    for (const cancel of this.#soon.values()) cancel();
+    this.#soon.clear();
+  }
+
+  #nextSeq(): number {
+    this.#seq += 1;
+    assert(this.#seq < SEQS_PER_EPOCH, "a term has fewer statements than that");
+    return this.lead.epoch * SEQS_PER_EPOCH + this.#seq;
+  }
+}

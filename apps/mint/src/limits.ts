@@ -1,0 +1,70 @@
+/** Bounds of the mint alone, with their units; the ones that others see are in contracts/limits. */
+import { EVENTS_MAX, JOIN_RETRY_SECONDS } from "@vestibule/contracts/limits";
+import { assert } from "@vestibule/kernel/assert";
+
+/** A standby may take over when the leader has not renewed for this long, by the database's clock. */
+export const LEASE_TTL_MS = 3_000;
+export const LEASE_RENEW_EVERY_MS = 1_000;
+/** How often a standby looks whether the lease is free. */
+export const LEASE_TRY_EVERY_MS = 500;
+
+/** One reservation of numbers, adapted to the join rate between these. */
+export const BLOCK_NUMBERS_MIN = 64;
+export const BLOCK_NUMBERS_MAX = 8_192;
+/** A reservation that lasted shorter than this was too small, longer than four times this too large. */
+export const BLOCK_LASTS_MS = 1_000;
+/**
+ * Numbers skipped in every event by a takeover after an unclean end: a database that failed over
+ * and lost its last commits may have forgotten this many reserved numbers, and none repeats.
+ */
+export const SAFETY_GAP_NUMBERS = 32_768;
+
+/** Joins of one event that wait for the next reservation; more get 503. */
+export const JOIN_QUEUE_MAX = 4_096;
+/** Claims of one event that wait to be recorded; more get 503. */
+export const CLAIM_QUEUE_MAX = 8_192;
+/** Claims recorded by one statement. */
+export const CLAIM_BATCH_MAX = 1_000;
+/** Numbers waiting for a slot on demand, by runs; more get 503. */
+export const DEMAND_RUNS_MAX = 10_000;
+
+/** Places of the table of recent joins, all events together. 52 bytes each, allocated at the start. */
+export const RECENT_JOINS_MAX = 524_288;
+export const RECENT_JOINS_MS = JOIN_RETRY_SECONDS * 1_000;
+
+/** How often the drip controller looks at every event. */
+export const TICK_EVERY_MS = 1_000;
+/** A newcomer to a quiet line waits this long for company before a tick of their own. */
+export const NEWCOMER_TICK_MS = 100;
+/** Events whose ticks run at the same time. */
+export const TICKS_AT_ONCE_MAX = 4;
+
+/** A signed statement is shown this long before it is signed again for whoever asks. */
+export const STATEMENT_FRESH_MS = 1_000;
+/** Signing events are remembered as values, one each. */
+export const STATEMENTS_MAX = EVENTS_MAX;
+
+/** When a claim of a place that is about to get its slot should come back, seconds. */
+export const DEMAND_RETRY_SECONDS = 1;
+/** Longest wait that a `Retry-After` of a claim names; the page polls the drip anyway. */
+export const RETRY_AFTER_SECONDS_MAX = 60;
+export const UNAVAILABLE_RETRY_SECONDS = 1;
+
+/** An ended event stays in the manifest this long: its pages say that it is over, and do not open. */
+export const ENDED_SHOWN_MS = 30 * 86_400_000;
+/** Gaps that a statement lists. */
+export const SKIPS_MAX = 1_000;
+/** Ended holds that a statement lists: those whose admissions can still be alive. */
+export const CUTS_MAX = 1_000;
+
+/** Characters of the issuer: with the longest slug every token stays below TOKEN_CHARS_MAX. */
+export const ISSUER_CHARS_MAX = 200;
+
+assert(LEASE_RENEW_EVERY_MS * 2 < LEASE_TTL_MS, "two renewals fit into the lease");
+assert(BLOCK_NUMBERS_MIN < BLOCK_NUMBERS_MAX, "blocks can adapt");
+assert(
+  SAFETY_GAP_NUMBERS >= 4 * BLOCK_NUMBERS_MAX,
+  "the gap covers the four largest reservations, which is more than a second of joins",
+);
+assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
+assert((RECENT_JOINS_MAX & (RECENT_JOINS_MAX - 1)) === 0, "a power of two");

@@ -1,0 +1,250 @@
+/**
+ * One event under one leader: what is stored, as a value, plus the numbers given from memory. All
+ * writes but reservations pass `write`, one at a time, so that lapses and claims never race.
+ */
+import type { Segment, NumberRange } from "@vestibule/drip/line-state";
+import { containsNumber, opensAt } from "@vestibule/drip/segment";
+import type { Clock } from "@vestibule/kernel/clock";
+import { type EpochMs, ticketNumber } from "@vestibule/kernel/units";
+import { problem } from "@vestibule/service/problems";
+import { UNAVAILABLE_RETRY_SECONDS } from "../limits.ts";
+import {
+  type Demand,
+  type EventChange,
+  type EventRecord,
+  type Lead,
+  LeaseLostError,
+  LineMovedError,
+  type MintStore,
+  type StepDone,
+  type StepRequest,
+  type StoredSegment,
+} from "../store/store.ts";
+import { Sequencer } from "./sequencer.ts";
+import { SerialQueue } from "./serial-queue.ts";
+
+/** Ticks and claim flushes are at most one each; the rest is organizers. */
+const WRITES_MAX = 64;
+
+export interface LineOptions {
+  readonly lead: Lead;
+  readonly store: MintStore;
+  readonly clock: Clock;
+  /** The store says that somebody else leads. */
+  readonly onLeaseLost: () => void;
+}
+
+export class EventLine {
+  readonly event: string;
+  readonly lead: Lead;
+  readonly store: MintStore;
+  readonly sequencer: Sequencer;
+  readonly #queue = new SerialQueue({ jobsMax: WRITES_MAX });
+  readonly #onLeaseLost: () => void;
+  #record: EventRecord;
+  /** An answer was lost: what is stored is known only after a new read. */
+  #doubtful = false;
+  /** Grows with everything that a statement shows. */
+  #edition = 0;
+  #servingShown = 0;
+
+  constructor(record: EventRecord, { lead, store, clock, onLeaseLost }: LineOptions) {
+    this.event = record.settings.event;
+    this.lead = lead;
+    this.store = store;
+    this.#record = record;
+    this.#onLeaseLost = onLeaseLost;
+    const first = record.reserved + 1;
+    this.sequencer = new Sequencer({
+      first,
+      clock,
+      reserve: (through) =>
+        this.#fenced(() => store.reserveNumbers(lead, { event: this.event, first, through })),
+    });
+  }
+
+  get record(): EventRecord {
+    return this.#record;
+  }
+
+  get edition(): number {
+    return this.#edition;
+  }
+
+  /** The serving number as shown: `computed`, but never lower than before (law 2). */
+  showServing(computed: number): number {
+    this.#servingShown = Math.max(this.#servingShown, computed);
+    return this.#servingShown;
+  }
+
+  /** Runs `job` when no other write of this event runs; it sees what is stored. */
+  write<Value>(job: () => Promise<Value>): Promise<Value> {
+    return this.#queue.run(async () => {
+      if (this.#doubtful) await this.#reload();
+      try {
+        return await this.#fenced(job);
+      } catch (error) {
+        if (isUnknownOutcome(error)) this.#doubtful = true;
+        throw error;
+      }
+    });
+  }
+
+  /** Only within `write`: one step, stored and then remembered. */
+  async step(request: Omit<StepRequest, "event" | "lineVersion">): Promise<StepDone> {
+    try {
+      const done = await this.store.step(this.lead, {
+        ...request,
+        event: this.event,
+        lineVersion: this.#record.lineVersion,
+      });
+      this.#record = applied(this.#record, done, {
+        epoch: this.lead.epoch,
+        first: this.sequencer.first,
+      });
+      this.#edition += 1;
+      return done;
+    } catch (error) {
+      if (!(error instanceof LineMovedError)) throw error;
+      throw problem("unavailable", {
+        internal: "the line moved: an earlier write was stored after all",
+        retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
+        cause: error,
+      });
+    }
+  }
+
+  /** Only within `write`: numbers that wait for a slot on demand from now on. */
+  async addDemand(numbers: readonly number[]): Promise<void> {
+    let position = this.#record.demand.at(-1)?.position ?? 0;
+    const demand: Demand[] = numbers.map((n) => ({ position: (position += 1), first: n, last: n }));
+    await this.store.addDemand(this.lead, { event: this.event, demand });
+    this.#record = { ...this.#record, demand: [...this.#record.demand, ...demand] };
+  }
+
+  /** Runs of numbers that somebody holds, from `from` on, ascending. */
+  heldFrom(from: number): readonly NumberRange[] {
+    const runs: NumberRange[] = [];
+    const add = (first: number, last: number): void => {
+      if (last < Math.max(first, from)) return;
+      runs.push({ first: ticketNumber(Math.max(first, from)), last: ticketNumber(last) });
+    };
+    for (const block of this.#record.blocks) {
+      if (block.epoch !== this.lead.epoch) add(block.first, block.issuedThrough);
+    }
+    add(this.sequencer.first, this.sequencer.issuedThrough);
+    return runs;
+  }
+
+  /** Does nobody wait for a slot? Asked by every join, so that it allocates nothing. */
+  isQuiet(): boolean {
+    const { demand, blocks, progress } = this.#record;
+    const next = progress.line.nextNumber;
+    if (demand.length > 0 || this.sequencer.issuedThrough >= next) return false;
+    for (const { issuedThrough, first } of blocks) {
+      if (issuedThrough >= Math.max(next, first)) return false;
+    }
+    return true;
+  }
+
+  /** People who were given a number. */
+  issuedCount(): number {
+    return this.heldFrom(1).reduce((sum, { first, last }) => sum + last - first + 1, 0);
+  }
+
+  /** The highest number that was given for sure. */
+  highestIssued(): number {
+    return this.heldFrom(1).at(-1)?.last ?? 0;
+  }
+
+  /** The segment, not settled, in which `n` has a slot that no hold has cut. */
+  liveSlot(n: number): { readonly segment: StoredSegment; readonly opensAt: EpochMs } | undefined {
+    for (const segment of this.#record.segments) {
+      if (!containsNumber(segment, n)) continue;
+      const opens = opensAt(segment, n);
+      if (opens <= (segment.cutAfter ?? Infinity)) return { segment, opensAt: opens };
+    }
+    return undefined;
+  }
+
+  waitsOnDemand(n: number): boolean {
+    return this.#record.demand.some(({ first, last }) => n >= first && n <= last);
+  }
+
+  async close(): Promise<void> {
+    this.sequencer.stop();
+    await this.#queue.idle();
+  }
+
+  async #reload(): Promise<void> {
+    const record = await this.store.loadEvent(this.event);
+    if (record === undefined) throw new Error("an event is never removed");
+    this.#record = record;
+    this.#edition += 1;
+    this.#doubtful = false;
+  }
+
+  async #fenced<Value>(grant: () => Promise<Value>): Promise<Value> {
+    try {
+      return await grant();
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error;
+      this.#onLeaseLost();
+      throw problem("unavailable", {
+        internal: "another mint leads",
+        retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Every refusal that is no trouble of the store leaves nothing behind. */
+function isUnknownOutcome(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === undefined || code === "unavailable";
+}
+
+function applied(
+  record: EventRecord,
+  { change, segments }: StepDone,
+  own: { readonly epoch: number; readonly first: number },
+): EventRecord {
+  const settled = new Set(change.settled?.map(({ id }) => id));
+  const cuts = new Map(change.cutSegments?.map(({ id, cutAfter }) => [id, cutAfter]));
+  return {
+    ...record,
+    lineVersion: record.lineVersion + 1,
+    version: record.version + (change.audit === undefined ? 0 : 1),
+    settings: change.settings ?? record.settings,
+    facts: change.facts ?? record.facts,
+    progress: change.progress ?? record.progress,
+    blocks:
+      change.issuedThrough === undefined
+        ? record.blocks
+        : [
+            ...record.blocks.filter(({ epoch }) => epoch !== own.epoch),
+            { ...own, last: change.issuedThrough, issuedThrough: change.issuedThrough },
+          ],
+    segments: [...record.segments, ...segments]
+      .filter(({ id }) => !settled.has(id))
+      .map((segment) => withCut(segment, cuts.get(segment.id))),
+    demand: changedDemand(record.demand, change),
+    cuts: change.cut === undefined ? record.cuts : [...record.cuts, change.cut],
+  };
+}
+
+function withCut<Piece extends Segment>(segment: Piece, cutAfter: EpochMs | undefined): Piece {
+  return cutAfter === undefined ? segment : { ...segment, cutAfter };
+}
+
+function changedDemand(
+  demand: readonly Demand[],
+  { demandDone = [], demandSet = [] }: EventChange,
+): readonly Demand[] {
+  if (demandDone.length === 0 && demandSet.length === 0) return demand;
+  const byPosition = new Map(demand.map((run) => [run.position, run]));
+  for (const position of demandDone) byPosition.delete(position);
+  for (const run of demandSet) byPosition.set(run.position, run);
+  return [...byPosition.values()].sort((a, b) => a.position - b.position);
+}

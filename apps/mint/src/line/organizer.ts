@@ -1,0 +1,168 @@
+/** What an organizer does to one event. Each deed is one step: facts, line and audit log together. */
+import type {
+  EventChange as SettingsChange,
+  EventSettings,
+  Hold,
+} from "@vestibule/contracts/event-settings";
+import { resumeLine } from "@vestibule/drip/hold";
+import { assert } from "@vestibule/kernel/assert";
+import type { EpochMs } from "@vestibule/kernel/units";
+import { problem } from "@vestibule/service/problems";
+import type { AuditEntry, Demand, EventChange, EventFacts, EventRecord } from "../store/store.ts";
+import { commitNext, issuedBy } from "./controller.ts";
+import type { EventLine } from "./event-line.ts";
+import { boundedSeconds, isEnded, stateAt } from "./event-state.ts";
+
+/** Who does it, and on which version: absent means on whichever. */
+export interface Deed {
+  readonly actor: string;
+  readonly now: EpochMs;
+  readonly version?: number | undefined;
+}
+
+/**
+ * @throws AppError `version-mismatch`, `event-ended`, `invalid-settings`.
+ */
+export function changeSettings(line: EventLine, change: SettingsChange, deed: Deed): Promise<void> {
+  return perform(line, deed, (record) => {
+    assertRunning(record, deed.now);
+    const settings = { ...record.settings, ...withoutUndefined(change) } as EventSettings;
+    const mistakes = settingsMistakes(settings, deed.now);
+    if (mistakes.length > 0)
+      throw problem("invalid-settings", { extensions: { errors: mistakes } });
+    return { settings, audit: audit(deed, "change", change) };
+  });
+}
+
+/** Relations between settings that no single field can check. */
+export function settingsMistakes(
+  settings: EventSettings,
+  now: EpochMs,
+): readonly { readonly field: string; readonly message: string }[] {
+  const { startsAt, joinableAt, endsAt, claimWindowSeconds, lifetimeSeconds } = settings;
+  const mistakes: { field: string; message: string }[] = [];
+  const wrong = (field: string, message: string): void => void mistakes.push({ field, message });
+  if (endsAt <= now) wrong("endsAt", "Must be in the future");
+  if (startsAt !== undefined && startsAt >= endsAt) wrong("startsAt", "Must be before endsAt");
+  if (joinableAt !== undefined && joinableAt >= endsAt)
+    wrong("joinableAt", "Must be before endsAt");
+  if (startsAt !== undefined && joinableAt !== undefined && joinableAt > startsAt) {
+    wrong("joinableAt", "Must not be after startsAt");
+  }
+  assert(claimWindowSeconds > 0 && lifetimeSeconds > 0, "the schema bounds durations");
+  return mistakes;
+}
+
+/** Nobody new enters from this moment on. Held already: only scope and reason change. */
+export function hold(line: EventLine, wanted: Hold, deed: Deed): Promise<void> {
+  return perform(line, deed, (record) => {
+    assertRunning(record, deed.now);
+    const since = record.facts.hold?.since ?? deed.now;
+    return {
+      facts: { ...record.facts, hold: { since, scope: wanted.scope, reason: wanted.reason } },
+      audit: audit(deed, "hold", { ...wanted, since }),
+    };
+  });
+}
+
+/**
+ * The drip goes on: numbers that the hold cut come first, in the same step.
+ *
+ * @throws AppError `conflict` when it is not held, or within the hold's own second.
+ */
+export function resume(line: EventLine, deed: Deed): Promise<void> {
+  return perform(line, deed, (record) => {
+    const held = record.facts.hold;
+    if (held === undefined) throw problem("conflict", { detail: "The event is not held" });
+    const resumed = resumeLine({
+      line: record.progress.line,
+      segments: record.segments,
+      heldSince: held.since,
+      now: deed.now,
+    });
+    if (!resumed.ok) {
+      throw problem("conflict", {
+        detail: "A hold lasts at least until the next full second",
+        retryAfterSeconds: boundedSeconds(resumed.refusal.from - deed.now),
+      });
+    }
+    const facts: EventFacts = { ...record.facts, hold: undefined };
+    const front = (record.demand[0]?.position ?? 0) - resumed.value.cut.length;
+    const cut: Demand[] = resumed.value.cut.map(({ first, last }, index) => ({
+      position: front + index,
+      first,
+      last,
+    }));
+    const demand = [...cut, ...record.demand];
+    const drip =
+      stateAt({ ...record, facts }, deed.now) === "open"
+        ? commitNext({
+            record: { ...record, demand },
+            issued: issuedBy(line),
+            now: deed.now,
+            line: resumed.value.line,
+          })
+        : {};
+    const { line: next = resumed.value.line, demandDone, demandSet = [], segments } = drip;
+    const changed = new Map([...cut, ...demandSet].map((run) => [run.position, run]));
+    for (const position of demandDone ?? []) changed.delete(position);
+    return {
+      facts,
+      progress: { ...record.progress, line: next },
+      cut: { since: held.since, until: deed.now },
+      cutSegments: resumed.value.cutSegments.map((segment) => ({
+        id: (segment as (typeof record.segments)[number]).id,
+        cutAfter: held.since,
+      })),
+      ...(segments === undefined ? {} : { segments }),
+      ...(demandDone === undefined ? {} : { demandDone }),
+      demandSet: [...changed.values()],
+      issuedThrough: line.sequencer.issuedThrough,
+      audit: audit(deed, "resume", { since: held.since, until: deed.now }),
+    };
+  });
+}
+
+/** No further slot is committed; slots that are committed stay what they are. */
+export function declareSoldout(line: EventLine, deed: Deed): Promise<void> {
+  return perform(line, deed, (record) => {
+    assertRunning(record, deed.now);
+    const facts = { ...record.facts, soldoutAt: record.facts.soldoutAt ?? deed.now };
+    return { facts, audit: audit(deed, "soldout", {}) };
+  });
+}
+
+/** For good: nobody joins, claims or is let in any more. */
+export function end(line: EventLine, deed: Deed): Promise<void> {
+  return perform(line, deed, (record) => {
+    const facts = { ...record.facts, endedAt: record.facts.endedAt ?? deed.now };
+    return { facts, audit: audit(deed, "end", {}) };
+  });
+}
+
+function perform(
+  line: EventLine,
+  deed: Deed,
+  decide: (record: EventRecord) => EventChange,
+): Promise<void> {
+  return line.write(async () => {
+    const { record } = line;
+    if (deed.version !== undefined && deed.version !== record.version) {
+      throw problem("version-mismatch", { extensions: { version: record.version } });
+    }
+    const change = decide(record);
+    await line.step({ settle: [], decide: () => change });
+  });
+}
+
+function assertRunning(record: EventRecord, now: EpochMs): void {
+  if (isEnded(record, now)) throw problem("event-ended");
+}
+
+function audit({ actor }: Deed, action: string, detail: object): AuditEntry {
+  return { actor, action, detail: { ...detail } };
+}
+
+function withoutUndefined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}

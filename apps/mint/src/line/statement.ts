@@ -1,0 +1,146 @@
+/** What the mint says about one event, and about all: the claims of drip statement and manifest. */
+import { effectiveClaimWindowSeconds } from "@vestibule/contracts/event-settings";
+import { DRIP_STATEMENT_SECONDS, MANIFEST_STATEMENT_SECONDS } from "@vestibule/contracts/limits";
+import type { DripClaims, ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import { servingNumber } from "@vestibule/drip/line";
+import type { Segment } from "@vestibule/drip/line-state";
+import { type EpochMs, toSeconds } from "@vestibule/kernel/units";
+import { CUTS_MAX, ENDED_SHOWN_MS, SKIPS_MAX } from "../limits.ts";
+import type { EventRecord } from "../store/store.ts";
+import type { EventLine } from "./event-line.ts";
+import { endOf, stateAt } from "./event-state.ts";
+
+/** An admission that a hold voided may be shown this long after its `exp`. */
+const CUT_MARGIN_MS = 60_000;
+/** Count × length of a segment, as packages/drip bounds it. */
+const JOINED_PRODUCT_MAX = 1e14;
+
+/** @param seq higher than that of every statement of this event before. */
+export function dripClaims(
+  line: EventLine,
+  { issuer, seq, now }: { issuer: string; seq: number; now: EpochMs },
+): DripClaims {
+  const { record } = line;
+  const { settings, facts, progress } = record;
+  const heldSince = facts.hold?.since;
+  const computed = servingNumber(record.segments, now, { heldSince, atLeast: progress.serving });
+  return {
+    iss: issuer,
+    aud: line.event,
+    iat: toSeconds(now),
+    exp: toSeconds(now) + DRIP_STATEMENT_SECONDS,
+    at: now,
+    seq,
+    state: stateAt(record, now),
+    segments: joined(record.segments),
+    serving: line.showServing(computed),
+    committed: progress.line.nextNumber - 1,
+    skips: skips(line),
+    issued: rounded(line.highestIssued()),
+    rate: settings.ratePerMinute,
+    notice: settings.notice,
+    ...(facts.hold === undefined
+      ? {}
+      : { heldSince: facts.hold.since, heldScope: facts.hold.scope }),
+    cuts: liveCuts(record, now),
+    ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
+    endsAt: endOf(settings, facts),
+  };
+}
+
+export function manifestClaims(
+  records: readonly EventRecord[],
+  { issuer, seq, now }: { issuer: string; seq: number; now: EpochMs },
+): ManifestClaims {
+  return {
+    iss: issuer,
+    iat: toSeconds(now),
+    exp: toSeconds(now) + MANIFEST_STATEMENT_SECONDS,
+    seq,
+    events: records
+      .filter(({ settings, facts }) => endOf(settings, facts) + ENDED_SHOWN_MS > now)
+      .map(manifestEvent),
+  };
+}
+
+function manifestEvent({ settings, facts }: EventRecord): ManifestEvent {
+  return {
+    event: settings.event,
+    title: settings.title,
+    hosts: settings.hosts,
+    paths: settings.paths,
+    bypass: settings.bypass,
+    homePath: settings.homePath,
+    lifetimeSeconds: settings.lifetimeSeconds,
+    claimWindowSeconds: effectiveClaimWindowSeconds(settings),
+    holdingStatus: settings.holdingStatus,
+    accent: settings.accent,
+    endsAt: endOf(settings, facts),
+    ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
+    ...(settings.joinableAt === undefined ? {} : { joinableAt: settings.joinableAt }),
+  };
+}
+
+type Listed = DripClaims["segments"][number];
+
+/**
+ * Neighbours of exactly the same pace become one: `opensAt` is the same function of every number, in
+ * fewer bytes. Equal as fractions, (until−from)/count compared crosswise; and only as long as readers'
+ * products of a count and a length stay exact.
+ */
+export function joined(segments: readonly Segment[]): Listed[] {
+  const list: Listed[] = [];
+  for (const { base, count, from, until, cutAfter } of segments) {
+    const last = list.at(-1);
+    const joins =
+      last !== undefined &&
+      last.cutAfter === undefined &&
+      cutAfter === undefined &&
+      last.base + last.count === base &&
+      last.until === from &&
+      (last.count + count) * (until - last.from) <= JOINED_PRODUCT_MAX &&
+      (last.until - last.from) * count === (until - from) * last.count;
+    if (joins) {
+      list[list.length - 1] = {
+        base: last.base,
+        count: last.count + count,
+        from: last.from,
+        until,
+      };
+    } else {
+      list.push({ base, count, from, until, ...(cutAfter === undefined ? {} : { cutAfter }) });
+    }
+  }
+  return list;
+}
+
+/** Runs behind the committed numbers that nobody holds, as far as is known. */
+function skips(line: EventLine): [number, number][] {
+  const next = line.record.progress.line.nextNumber;
+  const gaps: [number, number][] = [];
+  let expected: number = next;
+  for (const { first, last } of line.heldFrom(next)) {
+    if (first > expected) gaps.push([expected, first - 1]);
+    expected = last + 1;
+  }
+  return gaps.slice(0, SKIPS_MAX);
+}
+
+/** Two significant digits, never below the truth: the same bytes for a while, and no exact count. */
+function rounded(issued: number): number {
+  if (issued < 100) return issued;
+  const step = 10 ** (Math.floor(Math.log10(issued)) - 1);
+  return Math.ceil(issued / step) * step;
+}
+
+function liveCuts(
+  { cuts, settings }: EventRecord,
+  now: EpochMs,
+): { since: number; until: number }[] {
+  const { horizonSeconds, lifetimeSeconds } = settings;
+  const aliveMs = (horizonSeconds + lifetimeSeconds) * 1_000 + CUT_MARGIN_MS;
+  return cuts
+    .filter(({ since }) => since + aliveMs > now)
+    .slice(-CUTS_MAX)
+    .map(({ since, until }) => ({ since, until }));
+}

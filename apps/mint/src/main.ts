@@ -1,0 +1,56 @@
+import { connectDatabase } from "@vestibule/db/connect";
+import { systemClock } from "@vestibule/kernel/clock.system";
+import { systemRandomness } from "@vestibule/kernel/randomness.system";
+import { ConfigError, readConfig } from "@vestibule/service/env";
+import { ListenError } from "@vestibule/service/http-server";
+import { stopOnSignals } from "@vestibule/service/lifecycle";
+import { createLog } from "@vestibule/service/log";
+import * as z from "zod/mini";
+import { VARIABLES } from "./config.ts";
+import { KeyTrouble } from "./keys/key-ring.ts";
+import { startMint } from "./service.ts";
+import { systemTimers } from "./timers.system.ts";
+
+// Messages that help, which the edge's bundle has no room for.
+z.config(z.locales.en());
+
+const log = createLog({
+  service: "mint",
+  clock: systemClock,
+  write: (line) => process.stdout.write(`${line}\n`),
+});
+
+/** A message for a person, and an end. */
+function refuseToStart(error: unknown): never {
+  const known = [ConfigError, KeyTrouble, ListenError].some((kind) => error instanceof kind);
+  if (known) process.stderr.write(`${(error as Error).message}\n`);
+  else log.error("start-failed", error);
+  process.exit(1);
+}
+
+try {
+  const { databaseUrl, ...config } = readConfig(VARIABLES, process.env);
+  const database = connectDatabase({
+    url: databaseUrl.reveal(),
+    applicationName: "vestibule-mint",
+  });
+  const running = await startMint({
+    config,
+    database,
+    clock: systemClock,
+    randomness: systemRandomness,
+    timers: systemTimers,
+    log,
+    onFatal: refuseToStart,
+  });
+  stopOnSignals({
+    process,
+    log,
+    stop: async () => {
+      await running.stop();
+      await database.close();
+    },
+  });
+} catch (error) {
+  refuseToStart(error);
+}

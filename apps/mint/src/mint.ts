@@ -1,0 +1,166 @@
+/** The mint's two verbs for fans, join and claim, on whichever term there is. */
+import type {
+  ClaimAnswer,
+  ClaimRequest,
+  JoinAnswer,
+  JoinRequest,
+} from "@vestibule/contracts/line-api";
+import type { Clock } from "@vestibule/kernel/clock";
+import { type EpochMs, epochSeconds, toMs, toSeconds } from "@vestibule/kernel/units";
+import { slotTimes } from "@vestibule/drip/slot";
+import { opensAt } from "@vestibule/drip/segment";
+import { problem } from "@vestibule/service/problems";
+import type { LineEntry, LineTerm } from "./lead/line-term.ts";
+import { UNAVAILABLE_RETRY_SECONDS } from "./limits.ts";
+import type { EventLine } from "./line/event-line.ts";
+import { assertJoinable, isEnded } from "./line/event-state.ts";
+import type { RecentJoins } from "./line/recent-joins.ts";
+import type { Sub, Tokens } from "./tokens.ts";
+
+export interface MintOptions {
+  readonly clock: Clock;
+  readonly tokens: Tokens;
+  readonly recent: RecentJoins;
+  /** The present term; `undefined` in a standby. */
+  readonly term: () => LineTerm | undefined;
+}
+
+export interface Joined {
+  /** A place that this visitor did not have before. */
+  readonly fresh: boolean;
+  readonly answer: JoinAnswer;
+}
+
+export class Mint {
+  readonly #clock: Clock;
+  readonly #tokens: Tokens;
+  readonly #recent: RecentJoins;
+  readonly #term: () => LineTerm | undefined;
+  /** Slugs as small numbers, for the table of recent joins. */
+  readonly #lineIds = new Map<string, number>();
+
+  constructor({ clock, tokens, recent, term }: MintOptions) {
+    this.#clock = clock;
+    this.#tokens = tokens;
+    this.#recent = recent;
+    this.#term = term;
+  }
+
+  /** @throws AppError `unavailable` in a standby. */
+  leading(): LineTerm {
+    const term = this.#term();
+    if (term !== undefined) return term;
+    throw problem("unavailable", {
+      internal: "this mint does not lead",
+      retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
+    });
+  }
+
+  /** @throws AppError `unavailable`, `event-not-found`. */
+  entry(event: string): LineEntry {
+    const entry = this.leading().entry(event);
+    if (entry === undefined) throw problem("event-not-found");
+    return entry;
+  }
+
+  /**
+   * A place in line. Everything is checked before a number is taken; nothing is written.
+   *
+   * @throws AppError `event-not-found`, `event-ended`, `too-early`, `sold-out`, `unavailable`.
+   */
+  async join(event: string, { visitor, ticket }: JoinRequest): Promise<Joined> {
+    const entry = this.entry(event);
+    const now = this.#clock.now();
+    const { line } = entry;
+    if (isEnded(line.record, now)) throw problem("event-ended");
+    const sub = this.#tokens.subOf(visitor);
+    if (ticket !== undefined) {
+      const shown = await this.#tokens.readTicket(ticket, { event, visitor, now });
+      if (shown.ok && (await this.#isStillGood(line, shown.n, now))) {
+        return this.#answer(line, { n: shown.n, sub, fresh: false });
+      }
+    }
+    assertJoinable(line.record, now);
+    const lineId = this.#lineId(event);
+    for (;;) {
+      const earlier = this.#recent.find(sub.words, lineId, now);
+      if (earlier !== undefined) {
+        if (await this.#isStillGood(line, earlier, now)) {
+          return this.#answer(line, { n: earlier, sub, fresh: false });
+        }
+        if (this.#recent.find(sub.words, lineId, now) !== earlier) continue;
+      }
+      // From the look at the table to the note in it nothing is awaited: one visitor, one number.
+      const wasQuiet = line.isQuiet();
+      const n = line.sequencer.take();
+      if (n !== undefined) {
+        this.#recent.remember(sub.words, lineId, { number: n, at: now });
+        if (wasQuiet) this.#term()?.tickSoon(entry);
+        return this.#answer(line, { n, sub, fresh: true });
+      }
+      await line.sequencer.refilled();
+    }
+  }
+
+  /**
+   * An admission for the slot of a ticket; asked again, the same one.
+   *
+   * @throws AppError `event-not-found`, `forbidden` for a ticket that is not this visitor's, and all
+   * of `ClaimDesk.claim`.
+   */
+  async claim(event: string, { visitor, ticket }: ClaimRequest): Promise<ClaimAnswer> {
+    const { line, desk } = this.entry(event);
+    const now = this.#clock.now();
+    if (isEnded(line.record, now)) throw problem("event-ended");
+    const shown = await this.#tokens.readTicket(ticket, { event, visitor, now });
+    if (!shown.ok)
+      throw problem("forbidden", { detail: "This ticket is not valid for this visitor" });
+    const { n, times, at } = await desk.claim(shown.n);
+    const admission = await this.#tokens.admission({
+      event,
+      sub: this.#tokens.subOf(visitor).text,
+      n,
+      iat: toSeconds(at),
+      opensAt: times.opensAt,
+      lifetimeSeconds: line.record.settings.lifetimeSeconds,
+    });
+    return { opensAt: times.opensAt, closesAt: times.closesAt, admission };
+  }
+
+  /**
+   * Is this place worth having: does it wait, or may its slot still be claimed? Nearly always a
+   * comparison; only a place that the line has passed is looked up.
+   */
+  async #isStillGood(line: EventLine, n: number, now: EpochMs): Promise<boolean> {
+    if (n >= line.record.progress.line.nextNumber || line.waitsOnDemand(n)) return true;
+    const live = line.liveSlot(n);
+    const { settings, facts } = line.record;
+    if (live !== undefined) {
+      const times = slotTimes(live.opensAt, settings);
+      if (now <= times.claimBy || live.opensAt > (facts.hold?.since ?? Infinity)) return true;
+    }
+    const place = (await line.store.findPlaces(line.event, [n])).get(n);
+    // Passed without a slot ever: it gets one on demand.
+    if (place === undefined) return true;
+    return place.claimed && now < slotTimes(opensAt(place.segment, n), settings).closesAt;
+  }
+
+  async #answer(
+    line: EventLine,
+    { n, sub, fresh }: { n: number; sub: Sub; fresh: boolean },
+  ): Promise<Joined> {
+    const iat = toSeconds(this.#clock.now());
+    const { event } = line;
+    const exp = epochSeconds(Math.floor(line.record.settings.endsAt / 1_000));
+    const ticket = await this.#tokens.ticket({ event, sub: sub.text, n, iat, exp });
+    return { fresh, answer: { event, number: n, issuedAt: toMs(iat), ticket } };
+  }
+
+  #lineId(event: string): number {
+    const known = this.#lineIds.get(event);
+    if (known !== undefined) return known;
+    const id = this.#lineIds.size + 1;
+    this.#lineIds.set(event, id);
+    return id;
+  }
+}

@@ -1,0 +1,127 @@
+/** The whole mint, made from its configuration: what `main.ts` starts and tests start too. */
+import type { Database } from "@vestibule/db/connect";
+import { migrate } from "@vestibule/db/migrate";
+import { SKEW_SECONDS_DEFAULT } from "@vestibule/contracts/limits";
+import type { Clock } from "@vestibule/kernel/clock";
+import type { Randomness } from "@vestibule/kernel/randomness";
+import { createApp } from "@vestibule/service/app";
+import { type RunningServer, startHttpServer } from "@vestibule/service/http-server";
+import type { Log } from "@vestibule/service/log";
+import { parseKek } from "@vestibule/keys/seal";
+import { addAdminRoutes } from "./http/admin-routes.ts";
+import { fastJoin } from "./http/fast-join.ts";
+import { addLineRoutes } from "./http/line-routes.ts";
+import { openApiDocument } from "./http/openapi.ts";
+import type { MintConfig } from "./config.ts";
+import { ensureKeyRing, type KeyRing, KeyTrouble, readKeyRing } from "./keys/key-ring.ts";
+import { signingDesk } from "./keys/signing-desk.ts";
+import { Leadership } from "./lead/leadership.ts";
+import { LineTerm } from "./lead/line-term.ts";
+import { RECENT_JOINS_MAX, RECENT_JOINS_MS } from "./limits.ts";
+import { RecentJoins } from "./line/recent-joins.ts";
+import { Mint } from "./mint.ts";
+import { assertSynchronousCommit, MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
+import type { Timers } from "./timers.ts";
+
+export interface MintParts {
+  readonly config: Omit<MintConfig, "databaseUrl">;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly timers: Timers;
+  readonly log: Log;
+  /** Told of trouble that no retry mends: the process should end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+export interface RunningMint {
+  readonly url: string;
+  readonly port: number;
+  isLeading(): boolean;
+  /** Readiness drops, requests finish, numbers and lease go back. */
+  stop(): Promise<void>;
+}
+
+const HOLDER_BYTES = 16;
+
+/**
+ * @throws KeyTrouble, ListenError, and Error with advice for a database that does not fit.
+ */
+export async function startMint(parts: MintParts): Promise<RunningMint> {
+  const { config, database, clock, randomness, timers, log } = parts;
+  await migrate(database, MIGRATIONS);
+  await database.assertSessionSettings();
+  await assertSynchronousCommit(database);
+  const store = postgresStore(database);
+  const kek = await parseKek(config.kek.reveal());
+  if (!kek.ok) throw new KeyTrouble("VESTIBULE_KEK must be 32 bytes as base64url");
+
+  let ring: KeyRing | undefined = await readKeyRing(store, kek.value);
+  const tokens = signingDesk({
+    issuer: config.issuer,
+    skewSeconds: SKEW_SECONDS_DEFAULT,
+    ring: () => {
+      if (ring === undefined) throw new KeyTrouble("a leader has keys");
+      return ring;
+    },
+  });
+  const leadership = new Leadership<LineTerm>({
+    store,
+    timers,
+    log,
+    holder: Buffer.from(randomness.bytes(HOLDER_BYTES)).toString("base64url"),
+    begin: async (lead, onLost) => {
+      try {
+        ring = await ensureKeyRing(store, { lead, kek: kek.value, now: clock.now() });
+      } catch (error) {
+        if (error instanceof KeyTrouble) parts.onFatal(error);
+        throw error;
+      }
+      const { issuer } = config;
+      return LineTerm.begin({ lead, store, clock, timers, issuer, signer: tokens, log, onLost });
+    },
+  });
+  const recent = new RecentJoins({
+    entriesMax: RECENT_JOINS_MAX,
+    keepMs: RECENT_JOINS_MS,
+    secret: randomness.bytes(4),
+  });
+  let stopping = false;
+  const mint = new Mint({ clock, tokens, recent, term: () => leadership.term });
+  const app = createApp({
+    log,
+    checks: {
+      leader: () => leadership.term !== undefined && !stopping,
+      database: () => store.isUp(),
+    },
+  });
+  addLineRoutes(app, { mint, keys: () => ring?.published });
+  addAdminRoutes(app, { mint, clock, token: config.adminToken });
+  const document = JSON.stringify(openApiDocument());
+  app.get("/openapi.json", (context) =>
+    context.body(document, 200, { "Content-Type": "application/json" }),
+  );
+
+  leadership.start();
+  const server: RunningServer = await startHttpServer({
+    host: config.host,
+    port: config.port,
+    fetch: app.fetch as never,
+    fast: fastJoin({ mint, log }),
+    log,
+  }).catch(async (error: unknown) => {
+    await leadership.stop();
+    throw error;
+  });
+  log.info("listening", { url: server.url });
+  return {
+    url: server.url,
+    port: server.port,
+    isLeading: () => leadership.term !== undefined,
+    stop: async () => {
+      stopping = true;
+      await server.stop();
+      await leadership.stop();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import type { Database } from "@vestibule/db/connect";
+import { type SegmentRow, toSegment } from "./event-repository.ts";
+import { assertHeld, fenceTable } from "./fence.ts";
+import type { MintStore, PlaceFound } from "./store.ts";
+
+export function claimRepository(
+  database: Database,
+): Pick<MintStore, "recordClaims" | "addDemand" | "findPlaces"> {
+  return {
+    recordClaims: (lead, { event, at, fresh, again }) =>
+      database.run(async (sql) => {
+        const all = [...fresh, ...again];
+        // A row lock on the segments: a claim commits before its segment is settled, or not at all.
+        const rows = await sql<{ held: boolean; granted: readonly string[] | null }[]>`
+          with ${fenceTable(sql, lead)}, asked as (
+            select a.n, a.segment, a.ordinality <= ${fresh.length} as fresh
+              from unnest(${all.map(({ n }) => n)}::bigint[],
+                          ${all.map(({ segment }) => segment)}::bigint[])
+                   with ordinality as a (n, segment, ordinality)
+          ), open as materialized (
+            select s.id from segments s
+             where s.event = ${event} and not s.settled and exists (select 1 from lead)
+               and s.id in (select segment from asked where fresh) for share
+          ), recorded as (
+            insert into claims (event, n, segment, claimed_at_ms)
+            select ${event}, a.n, a.segment, ${at}::bigint from asked a join open o on o.id = a.segment
+             where a.fresh
+            on conflict (event, n) do update
+               set segment = excluded.segment, claimed_at_ms = excluded.claimed_at_ms
+             where claims.segment <> excluded.segment
+            returning n
+          ), known as (
+            select c.n from claims c join asked a on a.n = c.n and a.segment = c.segment
+             where c.event = ${event}
+          )
+          select exists (select 1 from lead) as held,
+                 (select array_agg(n::text) from (select n from recorded union select n from known) g) as granted`;
+        assertHeld(rows);
+        return new Set((rows[0]?.granted ?? []).map(Number));
+      }),
+
+    addDemand: (lead, { event, demand }) =>
+      database.run(async (sql) => {
+        const rows = await sql<{ held: boolean }[]>`
+          with ${fenceTable(sql, lead)}, added as (
+            insert into demand (event, position, first, last)
+            select ${event}, d.position, d.first, d.last
+              from unnest(${demand.map(({ position }) => position)}::bigint[],
+                          ${demand.map(({ first }) => first)}::bigint[],
+                          ${demand.map(({ last }) => last)}::bigint[]) as d (position, first, last), lead
+            on conflict do nothing
+          )
+          select exists (select 1 from lead) as held`;
+        assertHeld(rows);
+      }),
+
+    findPlaces: (event, numbers) =>
+      database.run(async (sql) => {
+        // Slots of one number follow each other: the latest commit with the highest base has it.
+        const rows = await sql<(SegmentRow & { n: number; claimed: boolean })[]>`
+          select a.n, s.event, s.id, s.base, s.count, s.from_ms, s.until_ms, s.cut_after_ms,
+                 exists (select 1 from claims c
+                          where c.event = ${event} and c.n = a.n and c.segment = s.id) as claimed
+            from unnest(${[...numbers]}::bigint[]) as a (n)
+            cross join lateral (
+              select * from segments
+               where event = ${event} and base <= a.n order by base desc, id desc limit 1
+            ) s
+           where a.n < s.base + s.count
+             and (s.cut_after_ms is null
+                  or s.from_ms + floor((a.n - s.base) * (s.until_ms - s.from_ms)::numeric / s.count) <= s.cut_after_ms)`;
+        return new Map<number, PlaceFound>(
+          rows.map((row) => [row.n, { segment: toSegment(row), claimed: row.claimed }]),
+        );
+      }),
+  };
+}

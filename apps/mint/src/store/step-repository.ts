@@ -1,0 +1,185 @@
+import type { Database, Transaction } from "@vestibule/db/connect";
+import { assert } from "@vestibule/kernel/assert";
+import { type SegmentRow, toSegment, writeAudit } from "./event-repository.ts";
+import { fence } from "./fence.ts";
+import {
+  type EventChange,
+  type Lead,
+  LineMovedError,
+  type MintStore,
+  type StepRequest,
+  type StoredSegment,
+} from "./store.ts";
+
+/** A tick that takes longer is worth less than the next one. */
+const DEADLINE_MS = 4_500;
+
+export function stepRepository(database: Database): Pick<MintStore, "step"> {
+  return {
+    step: (lead, request) =>
+      database.transaction(
+        async (sql) => {
+          await fence(sql, lead);
+          const version = await lockEvent(sql, request);
+          const claimed = await countClaims(sql, request);
+          const change = request.decide(claimed);
+          const segments = await insertSegments(sql, lead, request.event, change);
+          // The rest is sent together: PostgreSQL runs it in order.
+          await Promise.all([
+            ...changeSegments(sql, request.event, change),
+            ...changeDemand(sql, request.event, change),
+            changeBlock(sql, lead, request.event, change),
+            changeEvent(sql, request.event, change),
+            change.audit === undefined
+              ? undefined
+              : writeAudit(sql, {
+                  event: request.event,
+                  version: version + 1,
+                  audit: change.audit,
+                }),
+          ]);
+          return { change, segments };
+        },
+        { deadlineMs: DEADLINE_MS },
+      ),
+  };
+}
+
+async function lockEvent(sql: Transaction, { event, lineVersion }: StepRequest): Promise<number> {
+  const [row] = await sql<{ version: number }[]>`
+    select version from events
+     where event = ${event} and line_version = ${lineVersion} for no key update`;
+  if (row === undefined) throw new LineMovedError("the line was planned on another state");
+  return row.version;
+}
+
+/**
+ * The lock makes a claim that is on its way either commit first, and be counted, or find its segment
+ * settled. Counting is a statement of its own: it sees what committed while the lock was awaited.
+ */
+async function countClaims(
+  sql: Transaction,
+  { event, settle }: StepRequest,
+): Promise<ReadonlyMap<number, number>> {
+  if (settle.length === 0) return new Map();
+  const locked = await sql`
+    select id from segments where event = ${event} and id = any(${[...settle]}::bigint[]) and not settled
+     order by id for update`;
+  assert(locked.length === settle.length, "a segment is settled once");
+  const rows = await sql<{ segment: number; claimed: number }[]>`
+    select segment, count(*) as claimed from claims
+     where event = ${event} and segment = any(${[...settle]}::bigint[]) group by segment`;
+  const claimed = new Map(settle.map((id) => [id, 0]));
+  for (const row of rows) claimed.set(row.segment, row.claimed);
+  return claimed;
+}
+
+async function insertSegments(
+  sql: Transaction,
+  lead: Lead,
+  event: string,
+  { segments = [] }: EventChange,
+): Promise<readonly StoredSegment[]> {
+  if (segments.length === 0) return [];
+  const column = (read: (segment: (typeof segments)[number]) => number) => segments.map(read);
+  const rows = await sql<SegmentRow[]>`
+    insert into segments (event, base, count, from_ms, until_ms, epoch)
+    select ${event}, s.base, s.count, s.from_ms, s.until_ms, ${lead.epoch}
+      from unnest(${column((s) => s.base)}::bigint[], ${column((s) => s.count)}::bigint[],
+                  ${column((s) => s.from)}::bigint[], ${column((s) => s.until)}::bigint[])
+           with ordinality as s (base, count, from_ms, until_ms, position)
+     order by s.position
+    returning event, id, base, count, from_ms, until_ms, cut_after_ms`;
+  assert(rows.length === segments.length, "every planned segment is stored");
+  return rows.map(toSegment).sort((a, b) => a.id - b.id);
+}
+
+function changeSegments(
+  sql: Transaction,
+  event: string,
+  { settled = [], cutSegments = [], cut }: EventChange,
+): Promise<unknown>[] {
+  const writes: Promise<unknown>[] = [];
+  if (cutSegments.length > 0) {
+    writes.push(sql`
+      update segments s set cut_after_ms = c.at
+        from unnest(${cutSegments.map(({ id }) => id)}::bigint[],
+                    ${cutSegments.map(({ cutAfter }) => cutAfter)}::bigint[]) as c (id, at)
+       where s.event = ${event} and s.id = c.id`);
+  }
+  if (settled.length > 0) {
+    writes.push(sql`
+      update segments s set settled = true, claimed = c.claimed, lapsed = c.lapsed
+        from unnest(${settled.map(({ id }) => id)}::bigint[],
+                    ${settled.map(({ claimed }) => claimed)}::bigint[],
+                    ${settled.map(({ lapsed }) => lapsed)}::bigint[]) as c (id, claimed, lapsed)
+       where s.event = ${event} and s.id = c.id`);
+  }
+  if (cut !== undefined) {
+    writes.push(sql`
+      insert into cuts (event, since_ms, until_ms) values (${event}, ${cut.since}, ${cut.until})`);
+  }
+  return writes;
+}
+
+function changeDemand(
+  sql: Transaction,
+  event: string,
+  { demandDone = [], demandSet = [] }: EventChange,
+): Promise<unknown>[] {
+  const writes: Promise<unknown>[] = [];
+  if (demandDone.length > 0) {
+    writes.push(sql`
+      delete from demand where event = ${event} and position = any(${[...demandDone]}::bigint[])`);
+  }
+  if (demandSet.length > 0) {
+    writes.push(sql`
+      insert into demand (event, position, first, last)
+      select ${event}, d.position, d.first, d.last
+        from unnest(${demandSet.map(({ position }) => position)}::bigint[],
+                    ${demandSet.map(({ first }) => first)}::bigint[],
+                    ${demandSet.map(({ last }) => last)}::bigint[]) as d (position, first, last)
+      on conflict (event, position) do update set first = excluded.first, last = excluded.last`);
+  }
+  return writes;
+}
+
+async function changeBlock(
+  sql: Transaction,
+  lead: Lead,
+  event: string,
+  { issuedThrough }: EventChange,
+): Promise<void> {
+  if (issuedThrough === undefined) return;
+  await sql`
+    update number_blocks set issued_through = greatest(issued_through, ${issuedThrough}::bigint)
+     where event = ${event} and epoch = ${lead.epoch}`;
+}
+
+async function changeEvent(
+  sql: Transaction,
+  event: string,
+  { progress, settings, facts, audit }: EventChange,
+): Promise<void> {
+  const line = progress?.line;
+  const hold = facts?.hold;
+  await sql`
+    update events set line_version = line_version + 1
+      ${audit === undefined ? sql`` : sql`, version = version + 1`}
+      ${settings === undefined ? sql`` : sql`, settings = ${sql.json(settings as never)}`}
+      ${
+        facts === undefined
+          ? sql``
+          : sql`, held_since_ms = ${hold?.since ?? null}, hold_scope = ${hold?.scope ?? null},
+                  hold_reason = ${hold?.reason ?? null}, soldout_at_ms = ${facts.soldoutAt ?? null},
+                  ended_at_ms = ${facts.endedAt ?? null}`
+      }
+      ${
+        progress === undefined || line === undefined
+          ? sql``
+          : sql`, next_number = ${line.nextNumber}, frontier_ms = ${line.frontier},
+                  give_back_micro = ${line.giveBackMicro}, granted = ${line.granted},
+                  serving = greatest(serving, ${progress.serving}::bigint), lapsed = ${progress.lapsed}`
+      }
+     where event = ${event}`;
+}

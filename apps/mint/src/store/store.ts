@@ -1,0 +1,227 @@
+/**
+ * What the mint keeps. Two adapters pass one conformance suite: PostgreSQL, and memory for tests.
+ *
+ * Every method that takes a `Lead` grants something, and does nothing at all when that lead is over:
+ * it throws LeaseLostError. Any of them may throw AppError `unavailable`; whether the write happened
+ * is then unknown, and the caller reads the event again before it plans anything new.
+ */
+import type { EventSettings } from "@vestibule/contracts/event-settings";
+import type { LineState, Segment } from "@vestibule/drip/line-state";
+import type { EpochMs } from "@vestibule/kernel/units";
+
+/** One leadership. Both parts fence: a failover that forgot an epoch cannot make two leaders alike. */
+export interface Lead {
+  readonly holder: string;
+  readonly epoch: number;
+}
+
+/** Somebody else leads. Nothing was written. */
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
+}
+
+/** The stored line is not the one that this was planned on. Nothing was written: read it again. */
+export class LineMovedError extends Error {
+  override readonly name = "LineMovedError";
+}
+
+/** A committed segment with the name it has in the store. */
+export interface StoredSegment extends Segment {
+  readonly id: number;
+}
+
+/** Numbers reserved by one leader, given through `issuedThrough` (`first - 1`: none) as far as is known. */
+export interface NumberBlock {
+  readonly epoch: number;
+  readonly first: number;
+  readonly last: number;
+  readonly issuedThrough: number;
+}
+
+/** A run of numbers that wait for a slot on demand; lower positions come first. */
+export interface Demand {
+  readonly position: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface HoldFacts {
+  readonly since: EpochMs;
+  readonly scope: "entries" | "all";
+  readonly reason: string;
+}
+
+/** An ended hold. */
+export interface Cut {
+  readonly since: EpochMs;
+  readonly until: EpochMs;
+}
+
+/** What an organizer decided, and when. */
+export interface EventFacts {
+  readonly hold: HoldFacts | undefined;
+  readonly soldoutAt: EpochMs | undefined;
+  readonly endedAt: EpochMs | undefined;
+}
+
+/** The part of an event that only steps of the drip change. */
+export interface Progress {
+  readonly line: LineState;
+  /** The serving number never falls below this. */
+  readonly serving: number;
+  readonly lapsed: number;
+}
+
+export interface EventRecord {
+  readonly settings: EventSettings;
+  readonly version: number;
+  readonly createdAt: EpochMs;
+  readonly facts: EventFacts;
+  readonly progress: Progress;
+  readonly lineVersion: number;
+  readonly reserved: number;
+  /** Ascending. */
+  readonly blocks: readonly NumberBlock[];
+  /** Those that are not settled, in the order of their commits. */
+  readonly segments: readonly StoredSegment[];
+  /** Ascending by position. */
+  readonly demand: readonly Demand[];
+  readonly cuts: readonly Cut[];
+}
+
+export interface AuditEntry {
+  readonly actor: string;
+  readonly action: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** One step of one event. All of it is written, or nothing. */
+export interface EventChange {
+  readonly progress?: Progress;
+  /** Final counts of segments whose claim windows are over. */
+  readonly settled?: readonly {
+    readonly id: number;
+    readonly claimed: number;
+    readonly lapsed: number;
+  }[];
+  readonly segments?: readonly Segment[];
+  readonly cutSegments?: readonly { readonly id: number; readonly cutAfter: EpochMs }[];
+  readonly cut?: Cut;
+  readonly demandDone?: readonly number[];
+  readonly demandSet?: readonly Demand[];
+  /** Written for the block of this lead. */
+  readonly issuedThrough?: number;
+  readonly settings?: EventSettings;
+  readonly facts?: EventFacts;
+  /** Present: an organizer's deed; the version grows by one. */
+  readonly audit?: AuditEntry;
+}
+
+export interface StepRequest {
+  readonly event: string;
+  /** The state that this step was planned on. */
+  readonly lineVersion: number;
+  /** Segments to settle: no claim of them is recorded from here on. */
+  readonly settle: readonly number[];
+  /** Called once, with the claims recorded for each of `settle`. Pure. */
+  readonly decide: (claimed: ReadonlyMap<number, number>) => EventChange;
+}
+
+export interface StepDone {
+  readonly change: EventChange;
+  /** The new segments, in their order, with ids. */
+  readonly segments: readonly StoredSegment[];
+}
+
+export interface ClaimOf {
+  readonly n: number;
+  readonly segment: number;
+}
+
+export interface ClaimsRequest {
+  readonly event: string;
+  readonly at: EpochMs;
+  /** Recorded unless the segment is settled. */
+  readonly fresh: readonly ClaimOf[];
+  /** Only looked up: their claim window is over. */
+  readonly again: readonly ClaimOf[];
+}
+
+/** A number's latest slot, whether open or long over. */
+export interface PlaceFound {
+  readonly segment: StoredSegment;
+  readonly claimed: boolean;
+}
+
+export interface Tally {
+  readonly claimed: number;
+  readonly lapsed: number;
+}
+
+export type KeyRowState = "staged" | "signing" | "retiring" | "retired" | "revoked";
+
+export interface KeyRow {
+  readonly kid: string;
+  readonly state: KeyRowState;
+  readonly publicJwk: Readonly<Record<string, unknown>>;
+  /** Compact JWE of the private key; absent once it is retired or revoked. */
+  readonly sealed: string | undefined;
+  readonly createdAt: EpochMs;
+  readonly stagedAt: EpochMs | undefined;
+  readonly signingAt: EpochMs | undefined;
+  readonly retiringAt: EpochMs | undefined;
+  readonly retiredAt: EpochMs | undefined;
+  readonly revokedAt: EpochMs | undefined;
+}
+
+/** The last numbers of a leader that ends cleanly. */
+export interface BlockEnd {
+  readonly event: string;
+  readonly issuedThrough: number;
+}
+
+export interface MintStore {
+  isUp(): Promise<boolean>;
+
+  /**
+   * Takes the lease when it is released or expired. After an unclean end every event skips
+   * `gapNumbers`, in the same transaction.
+   */
+  acquireLease(request: {
+    holder: string;
+    ttlMs: number;
+    gapNumbers: number;
+  }): Promise<Lead | undefined>;
+  /** False: somebody else has it. */
+  renewLease(lead: Lead, ttlMs: number): Promise<boolean>;
+  /** Gives back unused numbers and the lease, together. */
+  releaseLease(lead: Lead, ends: readonly BlockEnd[]): Promise<void>;
+
+  loadEvents(): Promise<readonly EventRecord[]>;
+  loadEvent(event: string): Promise<EventRecord | undefined>;
+  /** False: an event of this name exists. */
+  createEvent(
+    lead: Lead,
+    request: { settings: EventSettings; at: EpochMs; audit: AuditEntry },
+  ): Promise<boolean>;
+
+  /** Reserves `first … through` for this lead; asked again it does nothing new. */
+  reserveNumbers(
+    lead: Lead,
+    request: { event: string; first: number; through: number },
+  ): Promise<void>;
+
+  /** @throws LineMovedError */
+  step(lead: Lead, request: StepRequest): Promise<StepDone>;
+
+  /** @returns the numbers whose claim is on record for the segment named with them. */
+  recordClaims(lead: Lead, request: ClaimsRequest): Promise<ReadonlySet<number>>;
+  /** Adds to the end of those that wait on demand; one that waits already stays where it is. */
+  addDemand(lead: Lead, request: { event: string; demand: readonly Demand[] }): Promise<void>;
+  findPlaces(event: string, numbers: readonly number[]): Promise<ReadonlyMap<number, PlaceFound>>;
+  tally(event: string): Promise<Tally>;
+
+  loadKeys(): Promise<readonly KeyRow[]>;
+  /** False: there is a signing key already. */
+  addFirstKey(lead: Lead, key: KeyRow): Promise<boolean>;
+}

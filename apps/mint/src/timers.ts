@@ -1,0 +1,5 @@
+/** Waiting, as an argument: real in production, by hand in tests. */
+export interface Timers {
+  /** Calls `run` once, in `ms`; the returned function calls that off. */
+  after(ms: number, run: () => void): () => void;
+}

@@ -1,0 +1,33 @@
+import type { EpochMs, EpochSeconds } from "@vestibule/kernel/units";
+import type { StatementSigner } from "./lead/line-term.ts";
+
+/** A visitor as the mint knows them: the hash of their secret, as text and as eight words. */
+export interface Sub {
+  readonly text: string;
+  readonly words: Uint32Array;
+}
+
+/** What the core needs of keys and tokens. */
+export interface Tokens extends StatementSigner {
+  subOf(visitor: string): Sub;
+  ticket(claims: {
+    readonly event: string;
+    readonly sub: string;
+    readonly n: number;
+    readonly iat: EpochSeconds;
+    readonly exp: EpochSeconds;
+  }): Promise<string>;
+  admission(claims: {
+    readonly event: string;
+    readonly sub: string;
+    readonly n: number;
+    readonly iat: EpochSeconds;
+    readonly opensAt: EpochMs;
+    readonly lifetimeSeconds: number;
+  }): Promise<string>;
+  /** The number of a genuine ticket of this visitor, also when the event's end was moved since. */
+  readTicket(
+    text: string,
+    expected: { readonly event: string; readonly visitor: string; readonly now: EpochMs },
+  ): Promise<{ readonly ok: true; readonly n: number } | { readonly ok: false }>;
+}
