@@ -178,7 +178,7 @@ export class LineTerm implements Term {
       await tick(line, this.#options.clock.now());
     } catch (error) {
       this.#options.log.warn("tick-failed", {
-        event: line.event,
+        line: line.event,
         reason: error instanceof Error ? error.message : String(error),
       });
     } finally {

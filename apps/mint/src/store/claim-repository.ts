@@ -1,4 +1,5 @@
 import type { Database } from "@vestibule/db/connect";
+import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment } from "./event-repository.ts";
 import { assertHeld, fenceTable } from "./fence.ts";
 import type { MintStore, PlaceFound } from "./store.ts";
@@ -11,11 +12,11 @@ export function claimRepository(
       database.run(async (sql) => {
         const all = [...fresh, ...again];
         // A row lock on the segments: a claim commits before its segment is settled, or not at all.
-        const rows = await sql<{ held: boolean; granted: readonly string[] | null }[]>`
+        const rows = await sql<{ held: boolean; granted: string | null }[]>`
           with ${fenceTable(sql, lead)}, asked as (
             select a.n, a.segment, a.ordinality <= ${fresh.length} as fresh
-              from unnest(${all.map(({ n }) => n)}::bigint[],
-                          ${all.map(({ segment }) => segment)}::bigint[])
+              from unnest(${bigints(all.map(({ n }) => n))}::bigint[],
+                          ${bigints(all.map(({ segment }) => segment))}::bigint[])
                    with ordinality as a (n, segment, ordinality)
           ), open as materialized (
             select s.id from segments s
@@ -34,9 +35,9 @@ export function claimRepository(
              where c.event = ${event}
           )
           select exists (select 1 from lead) as held,
-                 (select array_agg(n::text) from (select n from recorded union select n from known) g) as granted`;
+                 (select string_agg(n::text, ',') from (select n from recorded union select n from known) g) as granted`;
         assertHeld(rows);
-        return new Set((rows[0]?.granted ?? []).map(Number));
+        return new Set((rows[0]?.granted ?? undefined)?.split(",").map(Number));
       }),
 
     addDemand: (lead, { event, demand }) =>
@@ -45,9 +46,9 @@ export function claimRepository(
           with ${fenceTable(sql, lead)}, added as (
             insert into demand (event, position, first, last)
             select ${event}, d.position, d.first, d.last
-              from unnest(${demand.map(({ position }) => position)}::bigint[],
-                          ${demand.map(({ first }) => first)}::bigint[],
-                          ${demand.map(({ last }) => last)}::bigint[]) as d (position, first, last), lead
+              from unnest(${bigints(demand.map(({ position }) => position))}::bigint[],
+                          ${bigints(demand.map(({ first }) => first))}::bigint[],
+                          ${bigints(demand.map(({ last }) => last))}::bigint[]) as d (position, first, last), lead
             on conflict do nothing
           )
           select exists (select 1 from lead) as held`;
@@ -61,7 +62,7 @@ export function claimRepository(
           select a.n, s.event, s.id, s.base, s.count, s.from_ms, s.until_ms, s.cut_after_ms,
                  exists (select 1 from claims c
                           where c.event = ${event} and c.n = a.n and c.segment = s.id) as claimed
-            from unnest(${[...numbers]}::bigint[]) as a (n)
+            from unnest(${bigints(numbers)}::bigint[]) as a (n)
             cross join lateral (
               select * from segments
                where event = ${event} and base <= a.n order by base desc, id desc limit 1

@@ -1,4 +1,5 @@
 import type { Database } from "@vestibule/db/connect";
+import { bigints, texts } from "./arrays.ts";
 import { fence } from "./fence.ts";
 import type { BlockEnd, Lead, MintStore } from "./store.ts";
 
@@ -66,7 +67,7 @@ async function giveBack(sql: Tx, lead: Lead, ends: readonly BlockEnd[]): Promise
   const throughs = ends.map(({ issuedThrough }) => issuedThrough);
   await sql`
     with ends as (
-      select * from unnest(${events}::text[], ${throughs}::bigint[]) as e (event, through)
+      select * from unnest(${texts(events)}::text[], ${bigints(throughs)}::bigint[]) as e (event, through)
     ), unused as (
       delete from number_blocks b using ends e
        where b.event = e.event and b.epoch = ${lead.epoch} and e.through < b.first

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from "@vestibule/db/connect";
 import { assert } from "@vestibule/kernel/assert";
+import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment, writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
 import {
@@ -63,12 +64,12 @@ async function countClaims(
 ): Promise<ReadonlyMap<number, number>> {
   if (settle.length === 0) return new Map();
   const locked = await sql`
-    select id from segments where event = ${event} and id = any(${[...settle]}::bigint[]) and not settled
+    select id from segments where event = ${event} and id = any(${bigints(settle)}::bigint[]) and not settled
      order by id for update`;
   assert(locked.length === settle.length, "a segment is settled once");
   const rows = await sql<{ segment: number; claimed: number }[]>`
     select segment, count(*) as claimed from claims
-     where event = ${event} and segment = any(${[...settle]}::bigint[]) group by segment`;
+     where event = ${event} and segment = any(${bigints(settle)}::bigint[]) group by segment`;
   const claimed = new Map(settle.map((id) => [id, 0]));
   for (const row of rows) claimed.set(row.segment, row.claimed);
   return claimed;
@@ -85,8 +86,8 @@ async function insertSegments(
   const rows = await sql<SegmentRow[]>`
     insert into segments (event, base, count, from_ms, until_ms, epoch)
     select ${event}, s.base, s.count, s.from_ms, s.until_ms, ${lead.epoch}
-      from unnest(${column((s) => s.base)}::bigint[], ${column((s) => s.count)}::bigint[],
-                  ${column((s) => s.from)}::bigint[], ${column((s) => s.until)}::bigint[])
+      from unnest(${bigints(column((s) => s.base))}::bigint[], ${bigints(column((s) => s.count))}::bigint[],
+                  ${bigints(column((s) => s.from))}::bigint[], ${bigints(column((s) => s.until))}::bigint[])
            with ordinality as s (base, count, from_ms, until_ms, position)
      order by s.position
     returning event, id, base, count, from_ms, until_ms, cut_after_ms`;
@@ -103,16 +104,16 @@ function changeSegments(
   if (cutSegments.length > 0) {
     writes.push(sql`
       update segments s set cut_after_ms = c.at
-        from unnest(${cutSegments.map(({ id }) => id)}::bigint[],
-                    ${cutSegments.map(({ cutAfter }) => cutAfter)}::bigint[]) as c (id, at)
+        from unnest(${bigints(cutSegments.map(({ id }) => id))}::bigint[],
+                    ${bigints(cutSegments.map(({ cutAfter }) => cutAfter))}::bigint[]) as c (id, at)
        where s.event = ${event} and s.id = c.id`);
   }
   if (settled.length > 0) {
     writes.push(sql`
       update segments s set settled = true, claimed = c.claimed, lapsed = c.lapsed
-        from unnest(${settled.map(({ id }) => id)}::bigint[],
-                    ${settled.map(({ claimed }) => claimed)}::bigint[],
-                    ${settled.map(({ lapsed }) => lapsed)}::bigint[]) as c (id, claimed, lapsed)
+        from unnest(${bigints(settled.map(({ id }) => id))}::bigint[],
+                    ${bigints(settled.map(({ claimed }) => claimed))}::bigint[],
+                    ${bigints(settled.map(({ lapsed }) => lapsed))}::bigint[]) as c (id, claimed, lapsed)
        where s.event = ${event} and s.id = c.id`);
   }
   if (cut !== undefined) {
@@ -130,15 +131,15 @@ function changeDemand(
   const writes: Promise<unknown>[] = [];
   if (demandDone.length > 0) {
     writes.push(sql`
-      delete from demand where event = ${event} and position = any(${[...demandDone]}::bigint[])`);
+      delete from demand where event = ${event} and position = any(${bigints(demandDone)}::bigint[])`);
   }
   if (demandSet.length > 0) {
     writes.push(sql`
       insert into demand (event, position, first, last)
       select ${event}, d.position, d.first, d.last
-        from unnest(${demandSet.map(({ position }) => position)}::bigint[],
-                    ${demandSet.map(({ first }) => first)}::bigint[],
-                    ${demandSet.map(({ last }) => last)}::bigint[]) as d (position, first, last)
+        from unnest(${bigints(demandSet.map(({ position }) => position))}::bigint[],
+                    ${bigints(demandSet.map(({ first }) => first))}::bigint[],
+                    ${bigints(demandSet.map(({ last }) => last))}::bigint[]) as d (position, first, last)
       on conflict (event, position) do update set first = excluded.first, last = excluded.last`);
   }
   return writes;
