@@ -103,7 +103,7 @@ export async function startDatabase(options: {
   };
 }
 
-/** What `--reset` removes besides the data directory itself. */
+/** Removes what lies outside of the data directory, and belongs to it. */
 export function forgetOutside(home: Home): void {
   if (process.getuid?.() === 0) {
     rmSync(outsidePlace(home.directory), { recursive: true, force: true });
@@ -117,8 +117,6 @@ async function findPlace(home: Home): Promise<Place> {
   const reachable = canReach(home.directory, as);
   const base = reachable ? home.directory : outsidePlace(home.directory);
   try {
-    // Data of a clone that was removed, and came back at the same path, are nobody's.
-    if (!reachable && !existsSync(home.secretsFile)) rmSync(base, { recursive: true, force: true });
     if (!reachable) makePrivate(base, as);
   } catch (error) {
     throw explainFileError(error, base);
@@ -162,6 +160,7 @@ async function initialize(options: {
       "--auth=scram-sha-256",
       "--encoding=UTF8",
       "--no-locale",
+      "--no-sync", // a power cut in the first seconds costs a demo that has sold nothing
     ],
     {
       cwd: "/",

@@ -86,7 +86,7 @@ export function makeHome(home: Home): void {
  *
  * @throws StartFailure when it holds something else, is of another version, or cannot be written.
  */
-export function openHome(home: Home): void {
+export function openHome(home: Home): { readonly isNew: boolean } {
   const { directory } = home;
   makeHome(home);
   try {
@@ -106,6 +106,7 @@ export function openHome(home: Home): void {
     if (process.getuid?.() === 0) chmodSync(directory, 0o711);
     mkdirSync(home.logs, { recursive: true, mode: 0o700 });
     if (mark === undefined) writeJson(join(directory, NAMES.mark), { format: FORMAT });
+    return { isNew: mark === undefined };
   } catch (error) {
     throw explainFileError(error, directory);
   }

@@ -71,8 +71,9 @@ export async function launch(context: LaunchContext): Promise<void> {
   }
   // The directory must be there, and be ours, before the lock is put into it. What is to be
   // forgotten may be of another version.
+  let isNew = true;
   if (options.reset) makeHome(home);
-  else openHome(home);
+  else ({ isNew } = openHome(home));
   const { lock, leftOver } = await RunLock.take(home.lock, home.directory);
   const supervisor = new Supervisor({ logs: home.logs, lock });
   context.onSupervisor(supervisor);
@@ -82,10 +83,9 @@ export async function launch(context: LaunchContext): Promise<void> {
     if (ended.length > 0) {
       display.say(`Stopped what a killed start had left: ${ended.join(", ")}`);
     }
-    if (options.reset) {
-      forgetOutside(home);
-      emptyHome(home);
-    }
+    // Also what a clone left that was removed, and came back at the same path.
+    if (isNew) forgetOutside(home);
+    if (options.reset) emptyHome(home);
     openHome(home);
     await Promise.race([run(context, { home, lock, supervisor, closers }), supervisor.failed]);
   } catch (error) {
@@ -124,7 +124,7 @@ async function run(
     const began = performance.now();
     const value = await work();
     signal.throwIfAborted();
-    display.say(`  ✓ ${what.padEnd(34)}${((performance.now() - began) / 1000).toFixed(1)} s`);
+    display.say(`  ✓ ${what.padEnd(42)}${((performance.now() - began) / 1000).toFixed(1)} s`);
     return value;
   };
 

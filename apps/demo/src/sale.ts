@@ -20,9 +20,10 @@ const PER_PURCHASE_MAX = 4;
 /** What the launcher reads of `GET {mint}/v1/admin/events/{event}`. */
 export interface EventStatus {
   readonly state: string;
-  readonly issued: number;
-  readonly committed: number;
-  readonly serving: number;
+  /** People without a committed slot. */
+  readonly waiting: number;
+  /** People whose committed slot has not opened yet. */
+  readonly upcoming: number;
   readonly claimed: number;
   readonly ratePerMinute: number;
 }

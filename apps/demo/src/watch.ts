@@ -107,7 +107,7 @@ function snapshotOf(given: {
   return {
     title: `Vestibule · ${options.event}`,
     state: event.state,
-    waiting: Math.max(0, event.issued - serving),
+    waiting: event.waiting + event.upcoming,
     serving,
     admitted: event.claimed,
     sold: stock.sold,
