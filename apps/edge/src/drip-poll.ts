@@ -14,7 +14,7 @@ const SUFFIX = "/drip";
 
 interface Encoded {
   readonly drip: KnownDrip;
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Uint8Array;
   readonly etag: string;
   readonly headers: Headers;
 }

@@ -16,16 +16,15 @@ export type PlatformFetch = (
   init: {
     headers: Record<string, string>;
     redirect: "manual";
-    signal: PlatformSignal;
+    /** The runtime's own AbortSignal: `never`, so that every runtime's `fetch` fits. */
+    signal: never;
   },
 ) => Promise<Answer>;
 
-declare const brand: unique symbol;
-interface PlatformSignal {
-  readonly aborted: boolean;
-  readonly [brand]?: never;
-}
-declare const AbortController: new () => { abort(): void; readonly signal: PlatformSignal };
+declare const AbortController: new () => {
+  abort(): void;
+  readonly signal: { readonly aborted: boolean };
+};
 declare function setTimeout(run: () => void, ms: number): number;
 declare function clearTimeout(timer: number): void;
 declare const TextDecoder: new (
@@ -46,7 +45,7 @@ export function createFetchText(fetch: PlatformFetch): FetchText {
       const answer = await fetch(url, {
         headers: { Accept: accept },
         redirect: "manual",
-        signal: abort.signal,
+        signal: abort.signal as never,
       });
       if (answer.status !== 200) {
         await answer.body?.cancel();

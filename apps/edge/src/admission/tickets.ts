@@ -29,8 +29,10 @@ export function createTickets(
   return {
     async check({ ticket, visitor }, event, now) {
       if (ticket === undefined || visitor === undefined) return undefined;
-      const place = ({ number, iat }: Ticket): Place | undefined =>
-        number === undefined ? undefined : { ticket, visitor, number, issuedAt: iat };
+      const place = (read: Ticket): Place | undefined =>
+        read.kind === "numbered"
+          ? { ticket, visitor, number: read.number, issuedAt: read.iat }
+          : undefined;
       const known = memo.get(ticket, visitor);
       if (known !== undefined) {
         const { claims, kid } = known;

@@ -28,7 +28,7 @@ function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
   api.all(`/_vestibule/events/:event/${name}`, async (c) => {
     const visit = c.env;
     const routes = visit.edge.routes();
-    if (routes === undefined || visit.!edge.verifies) {
+    if (routes === undefined || !visit.edge.verifies) {
       return problem("unavailable", { retryAfterSeconds: 5 });
     }
     const event = routes.event(c.req.param("event"));

@@ -22,7 +22,7 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
 
   const visitor = credentials.visitor ?? base64url(edge.randomness.bytes(VISITOR_BYTES));
   const joining = { visit, event, credentials, visitor, returnPath: form.returnPath };
-  const refusal = refuseEarly(joining);
+  const refusal = await refuseEarly(joining);
   if (refusal !== undefined) return refusal;
 
   const place = await edge.tickets.check(credentials, event, now);
@@ -53,7 +53,7 @@ interface Joining {
 }
 
 /** What needs no mint to be refused. */
-function refuseEarly(joining: Joining): Response | undefined {
+async function refuseEarly(joining: Joining): Promise<Response | undefined> {
   const { visit, event, credentials, visitor, returnPath } = joining;
   const { edge, now, request } = visit;
   const ended = edge.feed.drip(event.event)?.claims.state === "ended" || now >= event.endsAt;
@@ -73,11 +73,11 @@ function refuseEarly(joining: Joining): Response | undefined {
           detail: "Send this again with the cookie that comes with this answer.",
           extensions: { reason: "cookies-off" },
         })
-      : holdingPage(visit, { event, credentials, condition: "cookies", status: 400 });
+      : await holdingPage(visit, { event, credentials, condition: "cookies", status: 400 });
+  // The page brings its own.
+  if (returnPath !== undefined) return refusal;
   const tokens: Handover[] = [{ kind: "visitor", value: visitor, until: event.endsAt }];
-  return refusal instanceof Response
-    ? handOver(refusal, tokens, { visit, event, tokenMode: false })
-    : undefined;
+  return handOver(refusal, tokens, { visit, event, tokenMode: false });
 }
 
 /**
@@ -109,10 +109,13 @@ function joined(
 }
 
 /** Somebody without JavaScript gets the page, which says the same in words. */
-function formOr({ visit, event, credentials, returnPath }: Joining, refusal: Response): Response {
+async function formOr(
+  { visit, event, credentials, returnPath }: Joining,
+  refusal: Response,
+): Promise<Response> {
   if (returnPath === undefined) return refusal;
   const away = refusal.status === 503;
-  const page = holdingPage(visit, {
+  const page = await holdingPage(visit, {
     ...{ event, credentials, status: refusal.status },
     ...(away ? { condition: "unreachable" as const } : {}),
   });

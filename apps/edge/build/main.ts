@@ -1,0 +1,3 @@
+import { buildPageAssets } from "./page-assets.ts";
+
+await buildPageAssets();

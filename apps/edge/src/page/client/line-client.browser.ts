@@ -1,0 +1,41 @@
+/** The three requests of the page. A failure is a value: the page has an answer to each. */
+import type { EdgeClaimAnswer, EdgeJoinAnswer } from "@vestibule/contracts/line-api";
+import type { DripView } from "@vestibule/contracts/statements";
+
+const DEADLINE_MS = 10_000;
+
+export type Reply<Body> =
+  | { readonly ok: true; readonly body: Body; readonly receivedAt: number }
+  | {
+      readonly ok: false;
+      /** 0: no answer at all. */
+      readonly status: number;
+      readonly retryAfterMs: number;
+      readonly reason: unknown;
+    };
+
+export function createLineClient(event: string) {
+  const base = `/_vestibule/events/${event}/`;
+  const call = async <Body>(path: string, init: RequestInit): Promise<Reply<Body>> => {
+    try {
+      const response = await fetch(base + path, {
+        ...init,
+        signal: AbortSignal.timeout(DEADLINE_MS),
+        headers: { Accept: "application/json" },
+      });
+      const body = (await response.json()) as Body & { reason?: unknown };
+      if (response.ok) return { ok: true, body, receivedAt: Date.now() };
+      const seconds = Number(response.headers.get("Retry-After"));
+      const retryAfterMs = seconds > 0 && seconds < 86_400 ? seconds * 1000 : 0;
+      return { ok: false, status: response.status, retryAfterMs, reason: body.reason };
+    } catch {
+      return { ok: false, status: 0, retryAfterMs: 0, reason: undefined };
+    }
+  };
+  const post: RequestInit = { method: "POST", credentials: "same-origin", cache: "no-store" };
+  return {
+    drip: () => call<DripView>("drip", { credentials: "omit", cache: "no-cache" }),
+    join: () => call<EdgeJoinAnswer>("tickets", post),
+    claim: () => call<EdgeClaimAnswer>("admissions", post),
+  };
+}

@@ -1,0 +1,7 @@
+import type { PageData } from "../markup.ts";
+import { startWaiting } from "./waiting.browser.ts";
+
+document.documentElement.classList.add("js");
+const data = JSON.parse(document.getElementById("data")?.textContent ?? "") as PageData;
+const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+startWaiting(data, performance.timeOrigin + (navigation?.responseStart ?? performance.now()));

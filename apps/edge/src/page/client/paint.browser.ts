@@ -1,0 +1,58 @@
+/** Puts words on the page. Touches only what changed, so that a reader is told of changes only. */
+import { texts } from "../texts.en.ts";
+import type { View } from "../view.ts";
+import type { Formats, Words } from "../words.ts";
+
+const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
+
+function say(node: Element | null | undefined, text: string): void {
+  if (node && node.textContent !== text) node.textContent = text;
+}
+
+function show(node: HTMLElement, yes: boolean): void {
+  if (node.hidden === yes) node.hidden = !yes;
+}
+
+export function paint(view: View, words: Words): void {
+  if (document.title !== words.title) document.title = words.title;
+  const main = document.querySelector("main") as HTMLElement;
+  if (main.dataset["state"] !== view.state) main.dataset["state"] = view.state;
+  say(element("headline"), words.headline);
+  say(element("lead"), words.lead);
+  const number = element("number");
+  say(number, words.number);
+  number.classList.toggle("long", words.number.length > 7);
+  show(element("place"), words.number !== "");
+  show(element("line"), words.number !== "");
+  document.documentElement.style.setProperty("--fill", view.fill.toFixed(4));
+  show(element("facts"), words.facts.length > 0);
+  for (const [index, box] of [...element("facts").children].entries()) {
+    const fact = words.facts[index];
+    show(box as HTMLElement, fact !== undefined);
+    say(box.querySelector("dt"), fact?.label ?? "");
+    say(box.querySelector("dd"), fact?.value ?? "");
+  }
+  say(element("notice"), words.notice);
+  show(element("notice"), words.notice !== "");
+  show(element("join"), words.action === "join-again");
+  show(element("enter"), words.action === "enter");
+  say(
+    element("join").querySelector("button"),
+    words.action === "join-again" ? texts.joinAgain : texts.join,
+  );
+  show(
+    element("kept"),
+    view.number !== undefined && view.state !== "ended" && view.state !== "missed",
+  );
+}
+
+/** In the visitor's own zone and way of writing figures. */
+export function localFormats(): Formats {
+  const number = new Intl.NumberFormat(texts.lang);
+  const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+  const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return {
+    number: (n) => number.format(n),
+    time: (at) => (at - Date.now() > 43_200_000 ? day : time).format(at),
+  };
+}

@@ -1,0 +1,118 @@
+/** The holding page: one response, everything in it, readable before and without its script. */
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { script, style } from "#page-assets";
+import type { AdmissionCheck } from "../admission/admissions.ts";
+import type { Credentials } from "../admission/credentials.ts";
+import { base64url } from "../base64url.ts";
+import { VISITOR_BYTES } from "@vestibule/contracts/limits";
+import { setCookie } from "../cookies.ts";
+import { dripView } from "../drip-poll.ts";
+import { accentFor } from "./accent.ts";
+import { pageHtml } from "./markup.ts";
+import { type Condition, type PageSettings, viewOf } from "./view.ts";
+import { type Formats, wordsOf } from "./words.ts";
+import { texts } from "./texts.en.ts";
+import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import type { Visit } from "../visit.ts";
+
+export interface HoldingPage {
+  readonly event: ManifestEvent;
+  readonly credentials: Credentials;
+  readonly check?: AdmissionCheck;
+  readonly condition?: Condition;
+  /** Instead of the event's own. */
+  readonly status?: number;
+}
+
+/** Takes no place, whatever it is asked for: only the script's, or the form's, POST does (HP-10). */
+export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Response> {
+  const { edge, request, now, https } = visit;
+  const { event, credentials, condition } = page;
+  await edge.feed.whenKnown(`drip:${event.event}`, now);
+  const place = await edge.tickets.check(credentials, event, now);
+  const known = edge.feed.drip(event.event);
+  const settings = settingsOf(event);
+  const view = viewOf({
+    settings,
+    now,
+    number: place?.number,
+    drip: known === undefined ? undefined : dripView(event.event, known),
+    condition,
+  });
+  const nonce = base64url(edge.randomness.bytes(16));
+  const html = pageHtml({
+    view,
+    words: wordsOf(view, formatsOf(request), event.title),
+    eventTitle: event.title,
+    accent: accentFor(event.accent),
+    returnPath: returnPathOf(visit, event),
+    data: { settings, now, number: place?.number, condition, title: event.title },
+    nonce,
+    script,
+    style,
+  });
+  const response = new Response(request.method === "HEAD" ? null : html, {
+    status: page.status ?? event.holdingStatus,
+    headers: headersOf(nonce),
+  });
+  // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
+  if (credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET") {
+    const value = base64url(edge.randomness.bytes(VISITOR_BYTES));
+    const maxAgeSeconds = (event.endsAt - now) / 1000;
+    const cookie = { event: event.event, value, maxAgeSeconds, https };
+    response.headers.append("Set-Cookie", setCookie("visitor", cookie));
+  }
+  return response;
+}
+
+function headersOf(nonce: string): Headers {
+  return new Headers({
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "private, no-store",
+    "Content-Security-Policy": [
+      "default-src 'none'",
+      `script-src 'nonce-${nonce}'`,
+      `style-src 'nonce-${nonce}'`,
+      "img-src data:",
+      "connect-src 'self'",
+      "form-action 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "X-Robots-Tag": "noindex",
+    "X-Content-Type-Options": "nosniff",
+    // Same-origin, so that a form without JavaScript still says where it comes from.
+    "Referrer-Policy": "same-origin",
+    Vary: "Accept, Sec-Fetch-Dest",
+  });
+}
+
+function settingsOf(event: ManifestEvent): PageSettings {
+  return {
+    event: event.event,
+    homePath: event.homePath,
+    lifetimeSeconds: event.lifetimeSeconds,
+    claimWindowSeconds: event.claimWindowSeconds,
+    endsAt: event.endsAt,
+    startsAt: event.startsAt,
+    joinableAt: event.joinableAt,
+  };
+}
+
+/** Where the forms go back to: this very page, unless it is one of our own endpoints. */
+function returnPathOf({ url }: Visit, event: ManifestEvent): string {
+  return url.pathname.startsWith(EDGE_PREFIX) ? event.homePath : url.pathname + url.search;
+}
+
+/** The visitor's zone where the platform knows it; else UTC, and it says so. The script corrects it. */
+function formatsOf(request: Request): Formats {
+  const cf = (request as { cf?: { timezone?: unknown } }).cf;
+  const zone = typeof cf?.timezone === "string" ? cf.timezone : "UTC";
+  const number = new Intl.NumberFormat(texts.lang);
+  const time = new Intl.DateTimeFormat(texts.lang, {
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
+    timeZone: zone,
+  });
+  const suffix = zone === "UTC" ? " UTC" : "";
+  return { number: (n) => number.format(n), time: (at) => time.format(at) + suffix };
+}

@@ -1,0 +1,106 @@
+/** The page as text. Everything that is not ours is escaped; nothing is written into a script (AO-06). */
+import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import type { Accent } from "./accent.ts";
+import { texts } from "./texts.en.ts";
+import type { Condition, PageSettings, View } from "./view.ts";
+import type { Words } from "./words.ts";
+
+/** What the script starts from. It asks for the drip itself. */
+export interface PageData {
+  readonly settings: PageSettings;
+  /** By this location's clock when it wrote the page. */
+  readonly now: number;
+  readonly number?: number | undefined;
+  readonly condition?: Condition | undefined;
+  readonly title: string;
+}
+
+export interface PageParts {
+  readonly view: View;
+  readonly words: Words;
+  readonly eventTitle: string;
+  readonly accent: Accent;
+  readonly returnPath: string;
+  readonly data: PageData;
+  readonly nonce: string;
+  readonly script: string;
+  readonly style: string;
+}
+
+export function pageHtml(parts: PageParts): string {
+  const { view, words, accent, nonce, data } = parts;
+  const { headline, lead, number, notice, title } = words;
+  const fill = view.fill.toFixed(4);
+  const root = `:root{--accent:${accent.light};--accent-dark:${accent.dark};--fill:${fill}}`;
+  return `<!doctype html>
+<html lang="${texts.lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escape(title)}</title>
+<link rel="icon" href="data:,">
+<style nonce="${nonce}">${root}${parts.style}</style>
+</head>
+<body>
+<header dir="auto">${escape(parts.eventTitle)}</header>
+<main data-state="${view.state}">
+<div class="say" role="status" aria-live="polite"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
+<p class="place" id="place"${hidden(number === "")}><span>${texts.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
+<div class="line" id="line"${hidden(number === "")}><i></i></div>
+<dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
+<p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
+${actionsHtml(parts)}
+</main>
+<footer id="kept"${hidden(view.number === undefined)}>${texts.kept}</footer>
+<script type="application/json" id="data" nonce="${nonce}">${jsonForHtml(data)}</script>
+<script nonce="${nonce}">${parts.script}</script>
+</body>
+</html>
+`;
+}
+
+function factHtml({ facts }: Words, index: number): string {
+  const fact = facts[index];
+  const { label, value } = fact ?? { label: "", value: "" };
+  return `<div${hidden(fact === undefined)}><dt>${label}</dt><dd>${value}</dd></div>`;
+}
+
+/** All three are there, and one shows. The script hides what it does by itself (`nojs`). */
+function actionsHtml({ words, view, returnPath }: PageParts): string {
+  const { action } = words;
+  const base = `${EDGE_PREFIX}/events/${view.settings.event}`;
+  const back = escape(returnPath);
+  const form = (id: string, to: string, label: string, shown: boolean) =>
+    `<form method="post" action="${base}/${to}" id="${id}"${hidden(!shown)}>` +
+    `<input type="hidden" name="return" value="${back}"><button>${label}</button></form>`;
+  const again = action === "join-again";
+  return (
+    form("join", "tickets", again ? texts.joinAgain : texts.join, again || action === "join") +
+    form("enter", "admissions", texts.enter, action === "enter") +
+    `<p class="again nojs"${hidden(action !== "again")}><a href="${back}">${texts.again}</a></p>`
+  );
+}
+
+function hidden(yes: boolean): string {
+  return yes ? " hidden" : "";
+}
+
+const ESCAPES: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+export function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
+}
+
+/** JSON that cannot end its script element, nor be read as markup (HTML standard, section 4.12.1.3). */
+export function jsonForHtml(data: unknown): string {
+  return JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}

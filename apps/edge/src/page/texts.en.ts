@@ -1,0 +1,71 @@
+/** Every text of the holding page, in English. Another language is another file of this shape. */
+import type { PageState } from "./view.ts";
+
+const count = (n: number, one: string, many: string) => (n === 1 ? one : many);
+
+export const texts = {
+  lang: "en",
+  place: "Your place in line",
+  ahead: (n: number) => count(n, "person ahead of you", "people ahead of you"),
+  nobodyAhead: "Nobody ahead of you",
+  wait: "estimated wait",
+  waitUnknown: "Not known yet",
+  turnAt: "your turn",
+  turnIn: "until your turn",
+  startsAt: "start",
+  opensAt: "the line opens",
+  countdown: "to go",
+  turnLeft: "left to go in",
+  turnEnds: "your turn ends",
+  lessThanMinute: "Under a minute",
+  minutes: (n: number) => `${n} min`,
+  minutesRange: (from: number, to: number) => `${from}–${to} min`,
+  hours: (n: number) => `${n} h`,
+  hoursRange: (from: number, to: number) => `${from}–${to} h`,
+  duration: (seconds: number) => {
+    const minutes = Math.round(seconds / 60);
+    if (seconds < 120) return `${seconds} ${count(seconds, "second", "seconds")}`;
+    if (minutes < 120) return `${minutes} minutes`;
+    return `${Math.round(minutes / 60)} hours`;
+  },
+  headline: {
+    joining: "Getting your place in line",
+    scheduled: "Not open yet",
+    waiting: "You are in line",
+    near: "Almost your turn",
+    known: "Your turn is coming up",
+    turn: "It is your turn",
+    missed: "Your turn has passed",
+    paused: "The sale is paused",
+    soldout: "Sold out",
+    ended: "This event has ended",
+    unreachable: "We cannot reach the line right now",
+    offline: "You are offline",
+    cookies: "Cookies are turned off",
+  } satisfies Record<PageState, string>,
+  lead: {
+    joining: "This takes a moment.",
+    scheduled: "Stay on this page: you get a place as soon as the line opens.",
+    scheduledWithPlace: "The sale has not started. Your place is kept.",
+    waiting: "You go in by yourself when it is your turn.",
+    near: "Your exact time is about to be set.",
+    turn: "Taking you in.",
+    missed: "Nobody came in time, so the next person went ahead. You can join the line again.",
+    paused: "Nobody goes in at the moment. Your place is kept, and the line goes on from here.",
+    soldout: "Everything has been sold. If something comes back, the line goes on from here.",
+    ended: "Thank you for your interest.",
+    unreachable: "Your place is kept. This page keeps trying.",
+    unreachableWithout: "This page keeps trying to get you a place.",
+    offline: "Your place is kept. This page goes on when you are connected again.",
+    cookies:
+      "Your place is kept in a cookie. Allow cookies for this site, then load this page again.",
+  },
+  slot: (lifetime: string, window: string) =>
+    `Your turn lasts ${lifetime}. Come within ${window}, or the next person goes ahead and you would join again.`,
+  kept: "Reload or close this page as you like: your place stays yours on this device.",
+  join: "Join the line",
+  joinAgain: "Join the line again",
+  enter: "Go in",
+  again: "Look again",
+  title: { turn: "Your turn!", place: (n: string) => `No. ${n} in line` },
+};

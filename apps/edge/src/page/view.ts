@@ -1,0 +1,138 @@
+/**
+ * What the holding page shows, as a function of what is known. Used for the first view by the server
+ * and from then on by the script in the page: pure, and small.
+ */
+import type { DripView } from "@vestibule/contracts/statements";
+import { type EtaRange, aheadOf, etaRange } from "@vestibule/drip/estimate";
+import { servingNumber, slotOf } from "@vestibule/drip/line";
+import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
+
+export type PageState =
+  | "joining"
+  | "scheduled"
+  | "waiting"
+  | "near"
+  | "known"
+  | "turn"
+  | "missed"
+  | "paused"
+  | "soldout"
+  | "ended"
+  | "unreachable"
+  | "offline"
+  | "cookies";
+
+/** Trouble between the page and the line; the place is not affected by any of it. */
+export type Condition = "unreachable" | "offline" | "cookies";
+
+/** Of the manifest: what the page needs besides the drip. Moments in epoch milliseconds. */
+export interface PageSettings {
+  readonly event: string;
+  readonly homePath: string;
+  readonly lifetimeSeconds: number;
+  readonly claimWindowSeconds: number;
+  readonly endsAt: number;
+  readonly startsAt?: number | undefined;
+  readonly joinableAt?: number | undefined;
+}
+
+export interface ViewInput {
+  readonly settings: PageSettings;
+  /** By the mint's clock, epoch milliseconds. */
+  readonly now: number;
+  readonly number?: number | undefined;
+  readonly drip?: DripView | undefined;
+  readonly condition?: Condition | undefined;
+  /** The mint said that the slot is over. */
+  readonly missed?: boolean | undefined;
+  /** The admission is in hand, for this slot. */
+  readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
+}
+
+export interface View {
+  readonly state: PageState;
+  readonly number?: number | undefined;
+  readonly ahead?: number | undefined;
+  readonly eta?: EtaRange | undefined;
+  readonly slot?: SlotTimes | undefined;
+  /** What a countdown runs to: the opening of the line, of the sale, or of the slot. */
+  readonly target?: number | undefined;
+  /** How much of the way is behind: 0 to 1. */
+  readonly fill: number;
+  readonly notice: string;
+  readonly settings: PageSettings;
+  readonly now: number;
+}
+
+const NEAR_MS = 60_000;
+
+export function viewOf(input: ViewInput): View {
+  const { settings, now, number, drip } = input;
+  const slot = slotOfNumber(input);
+  const state = stateOf(input, slot);
+  const notice = drip?.notice ?? "";
+  const base = { state, number, slot, notice, settings, now };
+  if (number === undefined || drip === undefined) {
+    return { ...base, fill: 0, target: targetOf(state, input, slot) };
+  }
+  const serving = servingNumber(drip.segments, now, { ...drip, atLeast: drip.serving });
+  const fill = slot !== undefined && now >= slot.opensAt ? 1 : Math.min(1, serving / number);
+  return {
+    ...base,
+    fill,
+    ahead: slot === undefined || now < slot.opensAt ? aheadOf(number, drip, now) : 0,
+    eta: etaRange(number, drip, now),
+    target: targetOf(state, input, slot),
+  };
+}
+
+function slotOfNumber({ number, drip, settings, claimed }: ViewInput): SlotTimes | undefined {
+  if (number === undefined) return undefined;
+  const opens = drip && slotOf(drip.segments, number, drip);
+  if (opens !== undefined) return slotTimes(opens, settings);
+  if (claimed === undefined || drip?.heldSince !== undefined) return undefined;
+  // Segments are listed until their claims are over; what is claimed already lasts longer.
+  return slotTimes(claimed.opensAt as SlotTimes["opensAt"], settings);
+}
+
+function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
+  const { settings, now, number, drip, condition, missed, claimed } = input;
+  if (condition === "cookies") return "cookies";
+  if (now >= settings.endsAt || drip?.state === "ended") return "ended";
+  if (number === undefined) {
+    if (now < opensForJoins(settings)) return "scheduled";
+    if (drip?.state === "soldout") return "soldout";
+    return condition ?? "joining";
+  }
+  if (missed === true) return "missed";
+  if (slot !== undefined) {
+    if (now < slot.opensAt) return "known";
+    return now < (claimed === undefined ? slot.claimBy : slot.closesAt) ? "turn" : "missed";
+  }
+  if (condition !== undefined) return condition;
+  if (drip === undefined) return "waiting";
+  if (drip.heldSince !== undefined || drip.state === "paused") return "paused";
+  if (drip.state === "soldout") return "soldout";
+  if (now >= drip.exp * 1000) return "unreachable";
+  if (now < (drip.startsAt ?? settings.startsAt ?? 0)) return "scheduled";
+  const eta = etaRange(number, drip, now);
+  return number <= drip.committed || (eta !== undefined && eta.fromMs < NEAR_MS)
+    ? "near"
+    : "waiting";
+}
+
+/** From when numbers are given, epoch milliseconds; 0: always. */
+export function opensForJoins({ joinableAt, startsAt }: PageSettings): number {
+  return joinableAt ?? startsAt ?? 0;
+}
+
+function targetOf(
+  state: PageState,
+  { settings, number, drip }: ViewInput,
+  slot: SlotTimes | undefined,
+): number | undefined {
+  if (state === "known") return slot?.opensAt;
+  if (state === "turn") return slot?.closesAt;
+  if (state !== "scheduled") return undefined;
+  return number === undefined ? opensForJoins(settings) : (drip?.startsAt ?? settings.startsAt);
+}

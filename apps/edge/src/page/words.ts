@@ -1,0 +1,126 @@
+/** A view in words: the same for the first view by the server and for the script in the page. */
+import { claimWindowMs } from "@vestibule/drip/slot";
+import { texts } from "./texts.en.ts";
+import type { View } from "./view.ts";
+
+export interface Fact {
+  readonly value: string;
+  readonly label: string;
+}
+
+export interface Words {
+  readonly title: string;
+  readonly headline: string;
+  readonly number: string;
+  readonly facts: readonly Fact[];
+  readonly lead: string;
+  readonly notice: string;
+  /** What a press of the button does; without JavaScript there is always one. */
+  readonly action: "join" | "join-again" | "enter" | "again" | "none";
+}
+
+export interface Formats {
+  number(n: number): string;
+  /** A moment, with the zone when it is not the visitor's own. */
+  time(at: number): string;
+}
+
+export function wordsOf(view: View, formats: Formats, eventTitle: string): Words {
+  const { state, number } = view;
+  const place = number === undefined ? "" : formats.number(number);
+  const { title } = texts;
+  let prefix = texts.headline[state];
+  if (state === "turn") prefix = title.turn;
+  else if (state === "waiting" && place !== "") prefix = title.place(place);
+  return {
+    title: `${prefix} · ${eventTitle}`,
+    headline: texts.headline[state],
+    number: state === "ended" || state === "missed" ? "" : place,
+    facts: factsOf(view, formats),
+    lead: leadOf(view),
+    notice: view.notice,
+    action: actionOf(view),
+  };
+}
+
+function factsOf(view: View, formats: Formats): readonly Fact[] {
+  const { state, ahead, eta, target, now, number } = view;
+  if (target !== undefined) {
+    const left = { value: countdown(target - now), label: labelOfCountdown(view) };
+    const at = { value: formats.time(target), label: labelOfMoment(view) };
+    return [left, at];
+  }
+  const waits = state === "waiting" || state === "near";
+  const stopped = state === "paused" || state === "unreachable" || state === "offline";
+  if (number === undefined || ahead === undefined || (!waits && !stopped)) return [];
+  const people = { value: formats.number(ahead), label: texts.ahead(ahead) };
+  return waits ? [people, { value: range(eta), label: texts.wait }] : [people];
+}
+
+function labelOfCountdown({ state }: View): string {
+  if (state === "known") return texts.turnIn;
+  return state === "turn" ? texts.turnLeft : texts.countdown;
+}
+
+function labelOfMoment({ state, number }: View): string {
+  if (state === "known") return texts.turnAt;
+  if (state === "turn") return texts.turnEnds;
+  return number === undefined ? texts.opensAt : texts.startsAt;
+}
+
+function leadOf(view: View): string {
+  const { state, number, settings } = view;
+  if (state === "known") {
+    const window = Math.round(claimWindowMs(settings) / 1000);
+    return texts.slot(texts.duration(settings.lifetimeSeconds), texts.duration(window));
+  }
+  if (state === "scheduled" && number !== undefined) return texts.lead.scheduledWithPlace;
+  if (state === "unreachable" && number === undefined) return texts.lead.unreachableWithout;
+  return texts.lead[state];
+}
+
+function actionOf({ state, number }: View): Words["action"] {
+  switch (state) {
+    case "joining":
+      return "join";
+    case "missed":
+      return "join-again";
+    case "turn":
+      return "enter";
+    case "ended":
+      return "none";
+    case "near":
+    case "known":
+    case "scheduled":
+    case "waiting":
+    case "paused":
+    case "soldout":
+    case "offline":
+    case "cookies":
+      return "again";
+    case "unreachable":
+      return number === undefined ? "join" : "again";
+  }
+}
+
+/** `9:05`, or `1:09:05` above an hour; never below zero. Rounded up, so that 0:00 means now. */
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const two = (n: number) => String(n).padStart(2, "0");
+  const hours = Math.floor(seconds / 3600);
+  const minutes = Math.floor(seconds / 60) % 60;
+  const rest = `${hours > 0 ? two(minutes) : minutes}:${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${rest}` : rest;
+}
+
+/** An honest range, or the word for not knowing: never a figure that nobody can stand by (QP-06). */
+export function range(eta: { fromMs: number; untilMs: number } | undefined): string {
+  if (eta === undefined) return texts.waitUnknown;
+  if (eta.untilMs < 60_000) return texts.lessThanMinute;
+  const from = Math.max(1, Math.floor(eta.fromMs / 60_000));
+  const to = Math.max(from, Math.ceil(eta.untilMs / 60_000));
+  if (to < 120) return from === to ? texts.minutes(from) : texts.minutesRange(from, to);
+  const fromHours = Math.max(1, Math.floor(from / 60));
+  const toHours = Math.ceil(to / 60);
+  return fromHours === toHours ? texts.hours(toHours) : texts.hoursRange(fromHours, toHours);
+}
