@@ -34,18 +34,32 @@ export function decodeBase64url(text: string): Bytes | undefined {
   return (pending & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
+/** Two characters at a time: 12 bits. */
+const PAIR_OF: readonly string[] = Array.from(
+  { length: 4096 },
+  (_, bits) => ALPHABET.charAt(bits >> 6) + ALPHABET.charAt(bits & 63),
+);
+
 /** The one canonical spelling of `bytes`. */
 export function encodeBase64url(bytes: Uint8Array): string {
+  const rest = bytes.length % 3;
+  const whole = bytes.length - rest;
   let text = "";
-  let pending = 0;
-  let bits = 0;
-  for (const byte of bytes) {
-    pending = ((pending << 8) | byte) & 0x3fff;
-    bits += 8;
-    while (bits >= 6) {
-      bits -= 6;
-      text += ALPHABET.charAt((pending >> bits) & 63);
-    }
+  for (let index = 0; index < whole; index += 3) {
+    const bits =
+      (byteAt(bytes, index) << 16) | (byteAt(bytes, index + 1) << 8) | byteAt(bytes, index + 2);
+    text += pairOf(bits >> 12) + pairOf(bits & 4095);
   }
-  return bits === 0 ? text : text + ALPHABET.charAt((pending << (6 - bits)) & 63);
+  if (rest === 1) return text + pairOf(byteAt(bytes, whole) << 4);
+  if (rest === 0) return text;
+  const bits = (byteAt(bytes, whole) << 10) | (byteAt(bytes, whole + 1) << 2);
+  return text + pairOf(bits >> 6) + ALPHABET.charAt(bits & 63);
+}
+
+function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
+}
+
+function pairOf(bits: number): string {
+  return PAIR_OF[bits] ?? "";
 }

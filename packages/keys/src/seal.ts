@@ -6,8 +6,8 @@ import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
+import { sha256 } from "./sha256.ts";
 import { utf8, utf8Text } from "./text.ts";
-import { subtle } from "./webcrypto.ts";
 
 const KEK_BYTES = 32;
 const SEALED_CHARS_MAX = 4_096;
@@ -21,20 +21,20 @@ export interface KeyEncryptionKey {
 export type SealRefusal = "not-sealed" | "other-kek" | "cannot-open";
 
 /** Reads `VESTIBULE_KEK`: base64url of 32 bytes, canonical. The refusal never holds the text. */
-export async function parseKek(text: string): Promise<Result<KeyEncryptionKey, "not-32-bytes">> {
+export function parseKek(text: string): Result<KeyEncryptionKey, "not-32-bytes"> {
   const bytes = decodeBase64url(text);
   if (bytes?.length !== KEK_BYTES) return refuse("not-32-bytes");
-  return ok(await kekOf(bytes));
+  return ok(kekOf(bytes));
 }
 
 /** @throws AssertionError unless `bytes` are 32. */
-export async function kekOf(bytes: Uint8Array<ArrayBuffer>): Promise<KeyEncryptionKey> {
+export function kekOf(bytes: Uint8Array<ArrayBuffer>): KeyEncryptionKey {
   assert(bytes.length === KEK_BYTES, "a key-encryption key is 32 bytes");
   const label = utf8("vestibule/kek-id/");
   const named = new Uint8Array(label.length + bytes.length);
   named.set(label);
   named.set(bytes, label.length);
-  return { kid: encodeBase64url(new Uint8Array(await subtle.digest("SHA-256", named))), bytes };
+  return { kid: encodeBase64url(sha256(named)), bytes };
 }
 
 /** Encrypts `secret` (JSON). A fresh random IV each time, from the runtime's generator. */

@@ -30,7 +30,6 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 interface Subtle {
   verify(algorithm: "Ed25519", key: CryptoKey, signature: Bytes, data: Bytes): Promise<boolean>;
   sign(algorithm: "Ed25519", key: CryptoKey, data: Bytes): Promise<ArrayBuffer>;
-  digest(algorithm: "SHA-256", data: Bytes): Promise<ArrayBuffer>;
   importKey(
     format: "raw",
     key: Bytes,

@@ -65,13 +65,13 @@ export function signTicket(key: SigningKey, ticket: TicketClaims): Promise<strin
 }
 
 /** Asked again it signs the same admission: same `jti`, `nbf` and `exp`. @throws AssertionError as above. */
-export async function signAdmission(key: SigningKey, admission: AdmissionClaims): Promise<string> {
+export function signAdmission(key: SigningKey, admission: AdmissionClaims): Promise<string> {
   const { issuer, event, sub, number, action, iat, opensAt, lifetimeSeconds } = admission;
   assert(isHash(sub) && isSeconds(iat) && isNumber(number), "an admission's claims");
   const nbf = toSeconds(opensAt);
   const exp = epochSeconds(nbf + lifetimeSeconds);
   assert(exp > nbf, "an admission has a lifetime");
-  const jti = await admissionId(event, number);
+  const jti = admissionId(event, number);
   const claims = { iss: issuer, aud: event, sub, act: action, n: number, jti, iat, nbf, exp };
   return signToken(key, ADMISSION_TYP, claims);
 }
@@ -96,8 +96,21 @@ function bounded(text: string, charsMax: number): string {
 }
 
 async function signJws(key: SigningKey, typ: TokenTyp, claims: object): Promise<string> {
-  const header = encodeBase64url(utf8(JSON.stringify({ alg: key.alg, typ, kid: key.kid })));
-  const input = `${header}.${encodeBase64url(utf8(JSON.stringify(claims)))}`;
+  const input = `${headerOf(key, typ)}.${encodeBase64url(utf8(JSON.stringify(claims)))}`;
   const signature = await subtle.sign("Ed25519", key.key, utf8(input));
   return `${input}.${encodeBase64url(new Uint8Array(signature))}`;
+}
+
+/** Encoded once per key and kind: a busy mint signs thousands a second under one header. */
+const headers = new WeakMap<SigningKey, Map<TokenTyp, string>>();
+
+function headerOf(key: SigningKey, typ: TokenTyp): string {
+  let ofKey = headers.get(key);
+  if (ofKey === undefined) headers.set(key, (ofKey = new Map<TokenTyp, string>()));
+  let header = ofKey.get(typ);
+  if (header === undefined) {
+    header = encodeBase64url(utf8(JSON.stringify({ alg: key.alg, typ, kid: key.kid })));
+    ofKey.set(typ, header);
+  }
+  return header;
 }

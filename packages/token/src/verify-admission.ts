@@ -68,7 +68,7 @@ export async function verifyAdmission(
   if (!jws.ok) return jws;
   const admission = readClaims(jws.value, options);
   if (!admission.ok) return admission;
-  if (!isHash(visitor) || (await hashVisitor(visitor)) !== admission.value.sub)
+  if (!isHash(visitor) || hashVisitor(visitor) !== admission.value.sub)
     return refuse({ reason: "wrong-visitor" });
   return admission;
 }

@@ -64,7 +64,7 @@ export async function verifyTicket(
   if (!jws.ok) return jws;
   const ticket = readClaims(jws.value, options);
   if (!ticket.ok) return ticket;
-  if (!isHash(visitor) || (await hashVisitor(visitor)) !== ticket.value.sub)
+  if (!isHash(visitor) || hashVisitor(visitor) !== ticket.value.sub)
     return refuse({ reason: "wrong-visitor" });
   return ticket;
 }
