@@ -123,6 +123,14 @@ describe("a wrong tree is caught", () => {
       },
     ],
     [
+      "a private name that its package does not give",
+      /edge\/src\/a\.ts: #assets is not among its package's imports/,
+      {
+        "apps/edge/package.json": manifest("edge", { imports: { "#page": "./src/page.ts" } }),
+        "apps/edge/src/a.ts": `import "#page";\nimport "#assets";`,
+      },
+    ],
+    [
       "a Node module in disguise",
       /mint\/src\/a\.ts: fs is a Node module without its node: prefix/,
       { "apps/mint/package.json": manifest("mint"), "apps/mint/src/a.ts": `import "fs";` },

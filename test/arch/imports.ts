@@ -5,7 +5,7 @@ import { join } from "node:path/posix";
 import { parseSync } from "oxc-parser";
 
 import { RANKS } from "./architecture.ts";
-import { isSource, isTest, type TextFile } from "./tree.ts";
+import { isDevelopment, isSource, isTest, type TextFile } from "./tree.ts";
 
 const SCOPE = "@vestibule/";
 const RUNTIME_MODULES = /^(node|cloudflare):/;
@@ -16,6 +16,8 @@ interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  /** Names of its own, which start with `#`. */
+  readonly imports?: Readonly<Record<string, unknown>>;
 }
 
 /** @returns one line for each import that the layout forbids. */
@@ -52,14 +54,19 @@ export function checkImports(files: readonly TextFile[]): string[] {
         continue;
       }
       if (RUNTIME_MODULES.test(wanted)) continue;
+      if (wanted.startsWith("#")) {
+        if (!(wanted in (owner.manifest.imports ?? {})))
+          breach("is not among its package's imports");
+        continue;
+      }
       if (isBuiltin(wanted)) {
         breach("is a Node module without its node: prefix");
         continue;
       }
       const name = wanted.split("/", wanted.startsWith("@") ? 2 : 1).join("/");
       const { dependencies = {}, devDependencies = {} } = owner.manifest;
-      const declared =
-        name in dependencies || ((test || owner.dir === "") && name in devDependencies);
+      const development = owner.dir === "" || isDevelopment(file.path);
+      const declared = name in dependencies || (development && name in devDependencies);
       if (!declared) breach("is not declared in its package.json");
       if (!name.startsWith(SCOPE)) continue;
       const target = byName.get(name);

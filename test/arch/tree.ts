@@ -27,9 +27,13 @@ export function isSource(file: TextFile): boolean {
   return SOURCE.test(file.path);
 }
 
-/** A file that is only there to test: it may use devDependencies. */
 export function isTest(path: string): boolean {
   return /(^|\/)(test|bench)\//.test(path);
+}
+
+/** A file that is not deployed, but tests or builds what is: it may use devDependencies. */
+export function isDevelopment(path: string): boolean {
+  return isTest(path) || /^apps\/[^/]+\/build\//.test(path);
 }
 
 function walk(directory: string): string[] {
