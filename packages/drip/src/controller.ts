@@ -39,6 +39,7 @@ export interface StepInput {
 export interface Step {
   /** To be stored, with `line`, before anybody sees them. In order of time. */
   readonly segments: readonly Segment[];
+  /** The very object that came in when nothing changed. */
   readonly line: LineState;
   /** The part of `demand` that now has slots: always its beginning, in its order. */
   readonly demandServed: readonly NumberRange[];
@@ -126,6 +127,9 @@ function commit(input: StepInput, pace: Pace, window: Window): Step {
     room -= piece.count;
   }
 
+  if (segments.length === 0 && giveBackMicro === line.giveBackMicro) {
+    return { segments, line, demandServed };
+  }
   const granted = segments.reduce((sum, { count }) => sum + count, line.granted);
   return {
     segments,

@@ -4,6 +4,7 @@ import { expect, test, vi } from "vitest";
 import { planStep, SEGMENTS_PER_STEP_MAX } from "../src/controller.ts";
 import type { DripPolicy } from "../src/line-state.ts";
 import { opensAt } from "../src/segment.ts";
+import { lawThreeViolations } from "./law-three.ts";
 import { freshLine, run, START, World } from "./world.ts";
 
 // Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
@@ -118,6 +119,20 @@ test("whoever comes when nobody waits is in within 2 s, also after an idle hour,
   expect(world.violations).toEqual([]);
 });
 
+test("lapses of a quiet time are no credit: whoever stays away while nobody waits speeds up no rush later", () => {
+  const world = new World({ policy: policy(), noShow: 1 });
+  for (let second = 0; second < 1_800; second += 1) {
+    world.join(second % 10 === 0 ? 1 : 0);
+    world.tick();
+  }
+  expect(world.lapsed).toBeGreaterThan(100);
+  world.join(10_000);
+  const rushAt = world.now;
+  for (let second = 0; second < 60; second += 1) world.tick();
+  const opened = world.openings().filter((at) => at > rushAt && at <= rushAt + 60_000);
+  expect(opened.length).toBeLessThanOrEqual(500 + 1);
+});
+
 test("people who come at once to a quiet line open at the rate, from now on, one after the other", () => {
   const { segments } = step(5);
   expect(segments).toEqual([{ base: 1, count: 5, from: START, until: START + 600 }]);
@@ -200,6 +215,8 @@ test("with three in ten not showing up, a rate of 500 settles at 500 claims a mi
     expect(claimed).toBeGreaterThan(485);
     expect(claimed).toBeLessThan(515);
   }
+  expect(world.violations).toEqual([]);
+  expect(lawThreeViolations(world.history)).toEqual([]);
   const openings = world.openings();
   let most = 0;
   for (let i = 0, j = 0; j < openings.length; j += 1) {

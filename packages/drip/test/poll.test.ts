@@ -33,6 +33,11 @@ test("HP-07: failures grow the delay up to a bound, and are spread", () => {
   );
 });
 
+test("HP-07: the same advice to everyone does not bring everyone back in step", () => {
+  const at = (random: number) => pollDelayMs({ random, etaFromMs: 0, advisedMs: 60_000 });
+  expect([at(0), at(0.5), at(0.9)]).toEqual([60_000, 75_000, 87_000]);
+});
+
 test("HP-06: a hidden page asks rarely, yet not after the earliest moment its turn can come", () => {
   fc.assert(
     fc.property(inputs, (input) => {
