@@ -2,7 +2,7 @@ import { JWKS_KEYS_MAX } from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import { type EpochSeconds, epochSeconds } from "@vestibule/kernel/units";
 
-import { type PointRefusal, type PublicJwk, decodePublicKey, keyIdOf } from "./public-key.ts";
+import { type PointRefusal, decodePublicKey, keyIdOf } from "./public-key.ts";
 import { type CryptoKey, subtle } from "./webcrypto.ts";
 
 /** A public key, imported once and ready to verify. */
@@ -122,9 +122,4 @@ function badEntry(index: number, entry: EntryRefusal): Result<never, JwksRefusal
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The document that `parseJwks` reads back, for `GET /.well-known/jwks.json`. */
-export function jwksDocument(keys: Iterable<PublicJwk>): { readonly keys: readonly PublicJwk[] } {
-  return { keys: [...keys] };
 }

@@ -56,3 +56,8 @@ export function decodePublicKey(x: unknown): Result<Bytes, PointRefusal> {
 export function keyIdOf(publicKey: Uint8Array): Promise<string> {
   return calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x: encodeBase64url(publicKey) });
 }
+
+/** The document that `parseJwks` reads back, for `GET /.well-known/jwks.json`. */
+export function jwksDocument(keys: Iterable<PublicJwk>): { readonly keys: readonly PublicJwk[] } {
+  return { keys: [...keys] };
+}

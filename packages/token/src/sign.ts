@@ -53,7 +53,7 @@ export interface AdmissionClaims {
 }
 
 /** @throws AssertionError for claims that no verifier would take. */
-export function signTicket(key: SigningKey, ticket: TicketClaims): Promise<string> {
+export async function signTicket(key: SigningKey, ticket: TicketClaims): Promise<string> {
   const { issuer, event, sub, iat, exp, place } = ticket;
   const index = "number" in place ? place.number : place.drawIndex;
   assert(isHash(sub) && isSeconds(iat) && isSeconds(exp) && isNumber(index), "a ticket's claims");
@@ -65,7 +65,7 @@ export function signTicket(key: SigningKey, ticket: TicketClaims): Promise<strin
 }
 
 /** Asked again it signs the same admission: same `jti`, `nbf` and `exp`. @throws AssertionError as above. */
-export function signAdmission(key: SigningKey, admission: AdmissionClaims): Promise<string> {
+export async function signAdmission(key: SigningKey, admission: AdmissionClaims): Promise<string> {
   const { issuer, event, sub, number, action, iat, opensAt, lifetimeSeconds } = admission;
   assert(isHash(sub) && isSeconds(iat) && isNumber(number), "an admission's claims");
   const nbf = toSeconds(opensAt);

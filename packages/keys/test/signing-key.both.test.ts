@@ -1,0 +1,116 @@
+import { encodeBase64url } from "@vestibule/keys/base64url";
+import { parseJwks } from "@vestibule/keys/key-set";
+import { jwksDocument } from "@vestibule/keys/public-key";
+import { kekOf, open, parseKek, seal } from "@vestibule/keys/seal";
+import { generateSigningKey, importPrivateJwk, openSigningKey } from "@vestibule/keys/signing-key";
+import { subtle } from "@vestibule/keys/webcrypto";
+import { expect, test } from "vitest";
+
+const kek = kekOf(new Uint8Array(32).fill(7));
+const otherKek = kekOf(new Uint8Array(32).fill(8));
+
+test("a generated key signs what its published half verifies", async () => {
+  const { signingKey, publicJwk } = await generateSigningKey(kek);
+  const keys = await parseJwks(jwksDocument([publicJwk]));
+  if (!keys.ok) throw new Error("the set is refused");
+  const verifyKey = keys.value.get(signingKey.kid)!;
+  const message = new Uint8Array([1, 2, 3]);
+  const signature = new Uint8Array(await subtle.sign("Ed25519", signingKey.key, message));
+  expect(await subtle.verify("Ed25519", verifyKey.key, signature, message)).toBe(true);
+});
+
+test("a private key in memory cannot be exported", async () => {
+  const { signingKey, sealed } = await generateSigningKey(kek);
+  const opened = await openSigningKey(sealed, { kek, kid: signingKey.kid });
+  if (!opened.ok) throw new Error("the sealed key is refused");
+  for (const { key } of [signingKey, opened.value.signingKey]) {
+    expect(key.extractable).toBe(false);
+    await expect(subtle.exportKey("jwk", key)).rejects.toThrow();
+  }
+});
+
+test("the published half holds no private member", async () => {
+  const { publicJwk } = await generateSigningKey(kek);
+  expect(Object.keys(publicJwk).toSorted()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
+});
+
+test("a sealed key is a JWE that names its key-encryption key and shows nothing else", async () => {
+  const { sealed } = await generateSigningKey(kek);
+  expect(sealed.split(".")).toHaveLength(5);
+  const header: unknown = JSON.parse(atob(sealed.split(".")[0]!));
+  expect(header).toEqual({ alg: "dir", enc: "A256GCM", kid: kek.kid });
+});
+
+test("the same secret is never sealed to the same text twice", async () => {
+  expect(await seal({ a: 1 }, kek)).not.toBe(await seal({ a: 1 }, kek));
+});
+
+test("what was sealed opens with its own key-encryption key only", async () => {
+  const sealed = await seal({ secret: "s" }, kek);
+  expect(await open(sealed, kek)).toEqual({ ok: true, value: { secret: "s" } });
+  expect(await open(sealed, otherKek)).toEqual({ ok: false, refusal: "other-kek" });
+  const renamed = await open(sealed, { kid: kek.kid, bytes: otherKek.bytes });
+  expect(renamed).toEqual({ ok: false, refusal: "cannot-open" });
+});
+
+test("a changed sealed text never opens, and no refusal holds anything of it", async () => {
+  const sealed = await seal({ secret: "s" }, kek);
+  for (let index = 0; index < sealed.length; index += 1) {
+    const other = sealed[index] === "B" ? "C" : "B";
+    const opened = await open(sealed.slice(0, index) + other + sealed.slice(index + 1), kek);
+    // The last character of a part has spare bits, which name the same bytes.
+    if (opened.ok) expect(opened.value).toEqual({ secret: "s" });
+    else expect(["not-sealed", "other-kek", "cannot-open"]).toContain(opened.refusal);
+  }
+});
+
+test.each(["", "x", "a.b.c", "a.b.c.d.e", "....", "e30....", "x".repeat(5_000)])(
+  "%j is not a sealed key",
+  async (text) => {
+    expect(await open(text, kek)).toEqual({ ok: false, refusal: "not-sealed" });
+  },
+);
+
+test("a stored key that is not the one its row names is refused", async () => {
+  const one = await generateSigningKey(kek);
+  const other = await generateSigningKey(kek);
+  const opened = await openSigningKey(one.sealed, { kek, kid: other.signingKey.kid });
+  expect(opened).toEqual({ ok: false, refusal: "wrong-kid" });
+});
+
+test("a private key with another key's public half is refused: signing with it would leak it", async () => {
+  const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign"])) as CryptoKeyPair;
+  const { d } = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as { d: string };
+  const { publicJwk } = await generateSigningKey(kek);
+  const imported = await importPrivateJwk({ kty: "OKP", crv: "Ed25519", x: publicJwk.x, d });
+  expect(imported.ok).toBe(false);
+  expect(JSON.stringify(imported)).not.toContain(d);
+});
+
+test.each([null, 1, "x", [], {}, { kty: "EC" }, { kty: "OKP", crv: "Ed25519", x: "AA", d: 1 }])(
+  "%j is no private key",
+  async (jwk) => {
+    const imported = await importPrivateJwk(jwk);
+    expect(imported).toEqual({ ok: false, refusal: "not-a-private-key" });
+  },
+);
+
+test("a key-encryption key is 32 bytes in their one spelling", () => {
+  const text = encodeBase64url(new Uint8Array(32).fill(7));
+  expect(parseKek(text)).toEqual({ ok: true, value: kek });
+  for (const wrong of [
+    "",
+    "a",
+    `${text}=`,
+    ` ${text}`,
+    text.slice(0, -4),
+    `${text.slice(0, -1)}d`,
+  ]) {
+    expect(parseKek(wrong)).toEqual({ ok: false, refusal: "not-32-bytes" });
+  }
+});
+
+test("the name of a key-encryption key is not its hash", async () => {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", kek.bytes));
+  expect(kek.kid).not.toBe(encodeBase64url(digest));
+});
