@@ -125,7 +125,7 @@ export default defineConfig({
     {
       files: WITHOUT_NODE.flatMap((dir) =>
         ["system", "browser"].map((kind) => `${dir}/src/**/*.${kind}.ts`),
-      ).concat(WITHOUT_NODE.map((dir) => `${dir}/src/main.ts`)),
+      ).concat(WITHOUT_NODE.map((dir) => `${dir}/src/**/main.ts`)),
       rules: { "no-restricted-globals": ["error", ...NODE_GLOBALS] },
     },
     {

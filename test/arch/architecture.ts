@@ -45,6 +45,7 @@ export const ADAPTERS: readonly { readonly glob: string; readonly why: string }[
   { glob: "**/main.ts", why: "an entry point: wires, reads the environment, sets the exit code" },
   { glob: "**/*.browser.ts", why: "runs in the visitor's browser, which has no injected clock" },
   { glob: "apps/demo/**", why: "a launcher: starts processes, waits for them, paints a terminal" },
+  { glob: "apps/*/build/**", why: "builds what is deployed, and runs in Node before it" },
   { glob: "bench/**", why: "measures the machine" },
   { glob: "packages/testkit/**", why: "starts servers for tests" },
   { glob: "test/**", why: "drives a running system" },
