@@ -100,6 +100,8 @@ export default defineConfig({
     "unicorn/no-array-sort": "off",
     "unicorn/consistent-function-scoping": "off",
     "unicorn/require-module-specifiers": "off",
+    // `...(x === undefined ? {} : { x })` is how an optional member stays absent.
+    "unicorn/no-useless-spread": "off",
     "no-restricted-globals": ["error", ...AMBIENT_GLOBALS],
     "no-restricted-properties": ["error", ...AMBIENT_PROPERTIES],
     "no-restricted-imports": ["error", { paths: AMBIENT_MODULES }],
