@@ -49,10 +49,7 @@ export async function admit(
   const terms = await mint.terms(event, now);
   if (terms === "no-such-event") throw problem("event-not-found");
   if (terms === undefined || mint.keys(now) === undefined) {
-    throw problem("unavailable", {
-      internal: "nothing is known of the mint yet",
-      retryAfterSeconds: UNKNOWN_RETRY_AFTER_SECONDS,
-    });
+    throw unavailable("nothing is known of the mint yet");
   }
   if (text === "" || !parse(visitorSchema, visitor).ok) throw refusal("missing");
 
@@ -69,19 +66,21 @@ export async function admit(
     verdict = await verify();
   }
   if (!verdict.ok) {
-    log.info("admission-refused", { event, reason: verdict.refusal.reason });
-    if (verdict.refusal.reason !== "expired") throw refusal(verdict.refusal.reason);
-    return over(await hashVisitor(visitor), refusal("expired"));
+    const { reason } = verdict.refusal;
+    log.info("admission-refused", { event, reason });
+    if (reason === "cannot-verify") throw unavailable("this runtime cannot verify");
+    if (reason !== "over") throw refusal(reason);
+    return over(hashVisitor(visitor), refusal(reason));
   }
 
-  const { sub, jti, n } = verdict.value;
+  const { sub, jti, number } = verdict.value;
   const drip = await mint.drip(event, now);
   const stands = drip === undefined ? "good" : standing(drip, verdict.value);
   if (stands === "cut") return over(sub, refusal("cut"));
   if (stands === "held") {
     return over(sub, problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS }));
   }
-  return { kind: "good", admitted: { event, visitor: sub, jti, number: n } };
+  return { kind: "good", admitted: { event, visitor: sub, jti, number } };
 }
 
 function over(visitor: string, error: Error): Admittance {
@@ -91,4 +90,8 @@ function over(visitor: string, error: Error): Admittance {
 /** One dull answer: what was wrong is for the log. */
 function refusal(internal: string): Error {
   return problem("admission-required", { internal });
+}
+
+function unavailable(internal: string): Error {
+  return problem("unavailable", { internal, retryAfterSeconds: UNKNOWN_RETRY_AFTER_SECONDS });
 }

@@ -166,7 +166,7 @@ function openPool(
     connect_timeout: options.connectTimeoutSeconds ?? 3,
     max_lifetime: options.lifetimeSecondsMax ?? 1_800,
     // A short wait: the call's own deadline decides how long anybody waits for a server that is away.
-    backoff: (attempts) => Math.min(0.05 * 2 ** Math.min(attempts, 5), 1),
+    backoff: (attempts) => Math.min(0.02 * 2 ** Math.min(attempts, 5), 0.25),
     fetch_types: false,
     onnotice: () => {},
     types: { bigint: { to: BIGINT_OID, from: [BIGINT_OID], serialize: String, parse: safeBigint } },

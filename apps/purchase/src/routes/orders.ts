@@ -19,7 +19,7 @@ export function orderRoutes(app: ServiceApp, { ledger }: { ledger: Ledger }): vo
     if (!visitor.ok || !ORDER_ID.test(orderId)) throw problem("not-found");
     const order: PurchaseAnswer | undefined = await ledger.order({
       event,
-      visitor: await hashVisitor(visitor.value),
+      visitor: hashVisitor(visitor.value),
       orderId,
     });
     if (order === undefined) throw problem("not-found");

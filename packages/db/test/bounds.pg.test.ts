@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { type Database, connectDatabase, safeBigint } from "../src/connect.ts";
+
+let database: Database;
+beforeAll(async () => {
+  database = connectDatabase({
+    url: await freshDatabase(),
+    applicationName: "bounds-test",
+    connectionsMax: 2,
+    waitersMax: 3,
+    deadlineMs: 4_000,
+    statementTimeoutMs: 2_000,
+    lockTimeoutMs: 200,
+  });
+  await database.sql`create table t (id int primary key, n bigint)`;
+});
+afterAll(() => database.close());
+
+const cause = (code: string) => ({ code: "unavailable", cause: { code } });
+
+test("a statement that takes too long is ended by PostgreSQL", async () => {
+  await expect(database.run((sql) => sql`select pg_sleep(30)`)).rejects.toMatchObject(
+    cause("57014"),
+  );
+});
+
+test("a wait for a lock is bounded, and the lock's holder goes on", async () => {
+  await database.sql`insert into t values (1, 0)`;
+  const holder = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const first = database.transaction(async (sql) => {
+    await sql`update t set n = 1 where id = 1`;
+    locked.resolve();
+    await holder.promise;
+  });
+  await locked.promise;
+  await expect(database.run((sql) => sql`update t set n = 2 where id = 1`)).rejects.toMatchObject(
+    cause("55P03"),
+  );
+  holder.resolve();
+  await first;
+  expect(await database.run((sql) => sql`select n from t where id = 1`)).toEqual([{ n: 1 }]);
+});
+
+test("more calls than connections wait; more than may wait are refused at once", async () => {
+  const calls = Array.from({ length: 8 }, () => database.run((sql) => sql`select pg_sleep(0.1)`));
+  const outcomes = await Promise.allSettled(calls);
+  const refused = outcomes.filter((each) => each.status === "rejected");
+  expect(outcomes.filter((each) => each.status === "fulfilled")).toHaveLength(5);
+  for (const each of refused) expect(each.reason).toMatchObject(cause("DATABASE_BUSY"));
+});
+
+test("a call that waits for a connection past its deadline is answered, and never runs", async () => {
+  const busy = [1, 2].map(() => database.run((sql) => sql`select pg_sleep(1)`));
+  let ran = false;
+  const late = database.run(
+    async (sql) => {
+      ran = true;
+      await sql`select 1`;
+    },
+    { deadlineMs: 50 },
+  );
+  await expect(late).rejects.toMatchObject(cause("DATABASE_DEADLINE"));
+  await Promise.all(busy);
+  expect(await database.isUp()).toBe(true);
+  expect(ran).toBe(false);
+});
+
+test("a transaction that is given up is rolled back, also when its work goes on", async () => {
+  const release = Promise.withResolvers<void>();
+  const call = database.transaction(
+    async (sql) => {
+      await sql`insert into t values (7, 7)`;
+      await release.promise;
+    },
+    { deadlineMs: 50 },
+  );
+  await expect(call).rejects.toMatchObject(cause("DATABASE_DEADLINE"));
+  release.resolve();
+  await expect
+    .poll(
+      () => database.sql`select from pg_stat_activity
+       where datname = current_database() and state like 'idle in transaction%'`,
+    )
+    .toHaveLength(0);
+  expect(await database.run((sql) => sql`select from t where id = 7`)).toHaveLength(0);
+});
+
+test("a transaction that sits idle is ended by PostgreSQL", async () => {
+  const never = Promise.withResolvers<void>();
+  const call = database.transaction(async (sql) => {
+    await sql`insert into t values (8, 8)`;
+    await never.promise;
+  });
+  await expect(call).rejects.toMatchObject({ code: "unavailable" });
+  expect(await database.run((sql) => sql`select from t where id = 8`)).toHaveLength(0);
+});
+
+test("what the work throws comes out as it is, after a rollback", async () => {
+  const failure = new Error("ours");
+  const call = database.transaction(async (sql) => {
+    await sql`insert into t values (9, 9)`;
+    throw failure;
+  });
+  await expect(call).rejects.toBe(failure);
+  expect(await database.run((sql) => sql`select from t where id = 9`)).toHaveLength(0);
+});
+
+test("a read-only server is passing trouble", async () => {
+  const call = database.transaction(async (sql) => {
+    await sql`set transaction read only`;
+    await sql`insert into t values (10, 10)`;
+  });
+  await expect(call).rejects.toMatchObject(cause("25006"));
+});
+
+test("a fault of ours is not passed off as passing trouble", async () => {
+  await expect(database.run((sql) => sql`select * from no_such_table`)).rejects.toMatchObject({
+    code: "42P01",
+  });
+});
+
+test("a bigint is a number, and one beyond 2^53 - 1 is an error instead of a rounded one", async () => {
+  const [row] = await database.run(
+    (sql) =>
+      sql`select ${1_767_225_600_123}::bigint as at, ${Number.MAX_SAFE_INTEGER}::bigint as top`,
+  );
+  expect(row).toEqual({ at: 1_767_225_600_123, top: Number.MAX_SAFE_INTEGER });
+  await expect(database.run((sql) => sql`select 9007199254740992::bigint`)).rejects.toThrow(
+    RangeError,
+  );
+  expect(() => safeBigint("-9007199254740992")).toThrow(RangeError);
+  expect(await database.isUp()).toBe(true);
+});
+
+test("the session has the settings that were asked for, and losing them is noticed", async () => {
+  await database.assertSessionSettings();
+  const url = new URL(await freshDatabase());
+  const other = connectDatabase({ url: url.href, applicationName: "bounds-test" });
+  await other.sql`select set_config('statement_timeout', '0', false)`;
+  await expect(other.assertSessionSettings()).rejects.toThrow(/pooler in session mode/);
+  await other.close();
+});

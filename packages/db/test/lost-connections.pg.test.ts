@@ -1,0 +1,147 @@
+import { createServer, connect as connectTcp, type Server, type Socket } from "node:net";
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { startLocalPostgres } from "@vestibule/testkit/local-postgres";
+import { type Database, type DatabaseOptions, connectDatabase } from "../src/connect.ts";
+
+const opened: Database[] = [];
+const open = (url: string, options: Partial<DatabaseOptions> = {}): Database => {
+  const database = connectDatabase({ url, applicationName: "db-test", ...options });
+  opened.push(database);
+  return database;
+};
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((each) => each.close({ graceMs: 500 })));
+});
+
+/** A proxy in front of PostgreSQL that can stop passing anything on, without closing a connection. */
+async function blackHole(
+  url: string,
+): Promise<{ url: string; swallow: (on: boolean) => void; server: Server }> {
+  const target = new URL(url);
+  const pairs = new Set<[Socket, Socket]>();
+  let swallowing = false;
+  const server = createServer((client) => {
+    const upstream = connectTcp(Number(target.port), target.hostname);
+    const pair: [Socket, Socket] = [client, upstream];
+    pairs.add(pair);
+    for (const [from, to] of [pair, [upstream, client] as const]) {
+      from.on("error", () => {});
+      from.on("data", (chunk) => {
+        if (!swallowing) to.write(chunk);
+      });
+      from.on("close", () => {
+        pairs.delete(pair);
+        to.destroy();
+      });
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const proxied = new URL(url);
+  const address = server.address();
+  proxied.port = String(typeof address === "object" && address !== null ? address.port : 0);
+  return { url: proxied.href, server, swallow: (on) => void (swallowing = on) };
+}
+
+test("connections that are killed again and again never leave a call without an answer", async () => {
+  const url = await freshDatabase();
+  const database = open(url, { applicationName: "victim", connectionsMax: 20 });
+  const killer = open(url);
+  await database.sql`create table t (n int)`;
+  let killing = true;
+  const kills = (async () => {
+    while (killing) {
+      await killer.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+         where application_name = 'victim' and datname = current_database()
+           and query like '%insert into t%' and state <> 'idle' limit 3`;
+    }
+  })();
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 300 }, (_, n) => database.run((sql) => sql`insert into t values (${n})`)),
+  );
+  killing = false;
+  await kills;
+  for (const each of outcomes) {
+    if (each.status === "fulfilled") continue;
+    expect(each.reason).toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+    expect(each.reason).not.toMatchObject({ cause: { code: "DATABASE_DEADLINE" } });
+  }
+  await expect.poll(() => database.isUp()).toBe(true);
+});
+
+test("a server that restarts is used again without a restart of ours", async () => {
+  const server = await startLocalPostgres();
+  const database = open(server.url());
+  expect(await database.isUp()).toBe(true);
+  await database.sql`select pg_terminate_backend(pid) from pg_stat_activity
+                      where pid <> pg_backend_pid() and application_name = 'db-test'`;
+  await expect.poll(() => database.isUp()).toBe(true);
+  await server.stop();
+  await expect(database.run((sql) => sql`select 1`)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await database.isUp()).toBe(false);
+  const again = await startLocalPostgres({ port: server.port });
+  const url = new URL(again.url());
+  const fresh = open(url.href);
+  await expect.poll(() => fresh.isUp(), { timeout: 5_000 }).toBe(true);
+  await again.stop();
+});
+
+test("a network that swallows everything is answered within the deadline, and left behind", async () => {
+  const proxy = await blackHole(await freshDatabase());
+  const database = open(proxy.url, {
+    connectionsMax: 2,
+    deadlineMs: 600,
+    statementTimeoutMs: 500,
+    lockTimeoutMs: 500,
+  });
+  expect(await database.isUp()).toBe(true);
+  proxy.swallow(true);
+  const startedAt = performance.now();
+  const calls = await Promise.allSettled([
+    ...Array.from({ length: 10 }, () => database.run((sql) => sql`select 1`)),
+    database.transaction(async (sql) => {
+      await Promise.all([sql`select 1`, sql`select 2`, sql`select 3`]);
+    }),
+  ]);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  for (const call of calls) {
+    expect(call).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
+  }
+  proxy.swallow(false);
+  await expect.poll(() => database.isUp(), { timeout: 10_000 }).toBe(true);
+  proxy.server.close();
+});
+
+test("statements queued in a transaction whose connection is closed are all settled", async () => {
+  const url = await freshDatabase();
+  const database = open(url, {
+    deadlineMs: 3_000,
+    statementTimeoutMs: 2_000,
+    lockTimeoutMs: 2_000,
+  });
+  const killer = open(url);
+  const call = database.transaction(async (sql) => {
+    const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    const queued = [sql`select pg_sleep(1)`, sql`select 1`, sql`select 2`];
+    await killer.sql`select pg_terminate_backend(${row?.pid ?? 0})`;
+    await Promise.all(queued);
+  });
+  await expect(call).rejects.toMatchObject({ code: "unavailable" });
+  expect(await database.run((sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
+});
+
+test("shutdown ends in bounded time while a statement never comes back", async () => {
+  const database = open(await freshDatabase());
+  const call = database.run((sql) => sql`select pg_sleep(30)`);
+  const settled = Promise.allSettled([call]);
+  await expect
+    .poll(() => database.sql`select from pg_stat_activity where query like '%pg_sleep(30)%'`)
+    .not.toHaveLength(0);
+  const startedAt = performance.now();
+  await database.close({ graceMs: 1_000 });
+  expect(performance.now() - startedAt).toBeLessThan(2_500);
+  expect((await settled)[0]).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
+});
