@@ -1,5 +1,5 @@
 /** The main job, as a newcomer gets it: one command, a sale that runs, a clean stop, the same data again. */
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -36,15 +36,16 @@ const eventOf = (system: System): Promise<{ state: string; issued: number; rate:
   return admin(system, `${mint}/v1/admin/events/${event}`) as never;
 };
 
-/** Processes whose command line or environment of start names this directory. */
+/** Processes that have to do with this directory. */
 function processesOf(directory: string): readonly string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => {
       try {
-        const texts = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${pid}/${file}`));
-        return texts.some((text) => text.includes(directory));
+        // PostgreSQL is told its data, and every other part stands in them.
+        const words = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+        return words.includes(directory) || readlinkSync(`/proc/${pid}/cwd`).startsWith(directory);
       } catch {
         return false;
       }

@@ -1,8 +1,11 @@
 /** Builds the Worker as a deploy does (wrangler.toml): one ES module, for workerd and not for Node. */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 
 import { StartFailure } from "./failure.ts";
-import { missing } from "./supervisor.ts";
+import { lastWords, missing } from "./supervisor.ts";
 
 export interface WorkerSettings {
   readonly main: string;
@@ -32,8 +35,25 @@ export function readWorkerSettings(path: string): WorkerSettings {
   };
 }
 
-/** @returns the text of the module. */
+/** The edge's own build step: script and style of the holding page, which the Worker contains. */
+async function buildPage(root: string): Promise<void> {
+  const script = join(root, "apps/edge/build/main.ts");
+  try {
+    await promisify(execFile)(process.execPath, [script], { cwd: root });
+  } catch (error) {
+    const { stderr = "" } = error as { stderr?: string };
+    throw new StartFailure(`The holding page could not be built. ${lastWords(stderr)}`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * @returns the text of the module.
+ * @throws StartFailure when it cannot be built.
+ */
 export async function bundleEdge(options: { root: string; main: string }): Promise<string> {
+  await buildPage(options.root);
   const esbuild = await import("esbuild").catch((error: unknown) => {
     throw missing("esbuild", error);
   });

@@ -97,7 +97,7 @@ export async function startEdge(context: ServicesContext, event: string): Promis
     name: "edge",
     command: process.execPath,
     args: [join(import.meta.dirname, "edge-host.ts")],
-    cwd: root,
+    cwd: home.directory,
     env: {
       ...environment(),
       EDGE_OPTIONS: JSON.stringify(options),
@@ -122,7 +122,7 @@ function startApp(
     name,
     command: process.execPath,
     args: [join(context.root, "apps", name, "src", "main.ts")],
-    cwd: context.root,
+    cwd: context.home.directory,
     env: { ...environment(), ...settings },
     stopSignal: "SIGTERM",
     stopTimeoutMs: 4_000,
