@@ -3,7 +3,7 @@ import { ok, refuse } from "@vestibule/kernel/result";
 import type { FetchRefusal, FetchText, Sleep } from "./ports.ts";
 
 interface Chunks {
-  read(): Promise<{ done: boolean; value?: Uint8Array }>;
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<void>;
 }
 interface Answer {

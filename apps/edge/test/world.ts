@@ -1,0 +1,252 @@
+/**
+ * A mint, an origin and a purchase API made of values, around one edge in real workerd. Tokens are
+ * signed here, outside of the edge; every request that leaves the edge is kept and can be counted.
+ */
+import type { ManifestEvent, DripClaims } from "@vestibule/contracts/statements";
+import { problemDocument, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
+import { epochMs, epochSeconds, ticketNumber, type EpochMs } from "@vestibule/kernel/units";
+import { importPrivateJwk, type SigningKey } from "@vestibule/keys/signing-key";
+import type { PublicJwk } from "@vestibule/keys/public-key";
+import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
+import { hashVisitor } from "@vestibule/token/visitor";
+import type { EdgeConfig } from "../src/config.ts";
+import { createEdge } from "../src/create-edge.ts";
+import type { EdgeHandler } from "../src/edge.ts";
+
+export const NOW = epochMs(1_800_000_000_000);
+export const HOST = "https://shop.example";
+export const ISSUER = "https://mint.example";
+export const LIFETIME_SECONDS = 600;
+/** Two visitors: A has the place, B is somebody else. */
+export const VISITOR_A = "A".repeat(43);
+export const VISITOR_B = `${"B".repeat(42)}A`;
+
+export interface Sent {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly redirect: string | undefined;
+}
+type Answer = Response | Promise<Response>;
+
+export interface World {
+  readonly edge: EdgeHandler;
+  readonly key: SigningKey;
+  now: EpochMs;
+  manifest: ManifestEvent[];
+  drip: Partial<DripClaims>;
+  keys: readonly PublicJwk[];
+  seq: number;
+  /** What each mint, the origin and the purchase API do; replaced by tests. */
+  mint: (request: Sent) => Answer | undefined;
+  origin: (request: Sent) => Answer;
+  purchase: (request: Sent) => Answer;
+  readonly sent: Sent[];
+  /** Requests that reached a mint for a grant: joins and claims. */
+  grants(): Sent[];
+  toOrigin(): Sent[];
+  get(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, init?: RequestInit): Promise<Response>;
+  /** Work that requests left for the background. */
+  settle(): Promise<void>;
+  ticket(number: number, visitor?: string): Promise<string>;
+  admission(options?: Partial<AdmissionOptions>): Promise<string>;
+}
+
+interface AdmissionOptions {
+  readonly number: number;
+  readonly visitor: string;
+  readonly opensAt: number;
+  readonly iat: number;
+  readonly event: string;
+  readonly key: SigningKey;
+  readonly lifetimeSeconds: number;
+}
+
+export const EVENT: ManifestEvent = {
+  event: "demo",
+  title: "Spring concert",
+  hosts: ["shop.example", "www.shop.example"],
+  paths: ["/events/demo*"],
+  bypass: [{ paths: ["/events/demo/logo.svg"], methods: ["GET"] }],
+  homePath: "/events/demo",
+  lifetimeSeconds: LIFETIME_SECONDS,
+  claimWindowSeconds: 180,
+  holdingStatus: 200,
+  accent: "#0b6e4f",
+  endsAt: NOW + 86_400_000,
+};
+
+export async function newKey(): Promise<{ key: SigningKey; jwk: PublicJwk }> {
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  const jwk = await crypto.subtle.exportKey("jwk", (pair as CryptoKeyPair).privateKey);
+  const read = await importPrivateJwk(jwk);
+  if (!read.ok) throw new Error(read.refusal);
+  return { key: read.value.signingKey, jwk: read.value.publicJwk };
+}
+
+export function refusal(code: ProblemCode, headers: Record<string, string> = {}): Response {
+  const init = { status: PROBLEMS[code].status, headers };
+  return new Response(JSON.stringify(problemDocument(code)), init);
+}
+
+export async function createWorld(
+  options: {
+    config?: Partial<EdgeConfig>;
+    subtle?: { importKey: unknown; verify: unknown };
+    /** Called with every request to a mint, before it is answered. */
+  } = {},
+): Promise<World> {
+  const { key, jwk } = await newKey();
+  const background: Promise<unknown>[] = [];
+  const sent: Sent[] = [];
+  let counter = 0;
+
+  const world: Omit<World, "edge"> & { edge?: EdgeHandler } = {
+    key,
+    now: NOW,
+    manifest: [EVENT],
+    drip: {},
+    keys: [jwk],
+    seq: 1,
+    mint: () => undefined,
+    origin: (request) => Response.json({ path: new URL(request.url).pathname }),
+    purchase: () => Response.json({ orderId: "o-1" }, { status: 201 }),
+    sent,
+    grants: () => sent.filter(({ url, method }) => isMint(url) && method === "POST"),
+    toOrigin: () => sent.filter(({ url }) => url.startsWith("https://origin.internal/")),
+    get: (path, init) => call(path, { method: "GET", ...init }),
+    post: (path, init) => call(path, { method: "POST", ...init }),
+    settle: async () => {
+      while (background.length > 0) await background.shift();
+    },
+    ticket: (number, visitor = VISITOR_A) => signTicketFor(number, visitor),
+    admission: async (given = {}) => {
+      const { number = 1, visitor = VISITOR_A, event = "demo" } = given;
+      const opensAt = given.opensAt ?? world.now - 60_000;
+      return signAdmission(given.key ?? key, {
+        issuer: ISSUER,
+        event,
+        sub: await hashVisitor(visitor),
+        number: ticketNumber(number),
+        action: "purchase",
+        iat: epochSeconds(given.iat ?? Math.floor(world.now / 1000) - 60),
+        opensAt: epochMs(opensAt),
+        lifetimeSeconds: given.lifetimeSeconds ?? LIFETIME_SECONDS,
+      });
+    },
+  };
+
+  function isMint(url: string): boolean {
+    return url.startsWith("https://mint-");
+  }
+
+  async function signTicketFor(number: number, visitor: string): Promise<string> {
+    return signTicket(key, {
+      issuer: ISSUER,
+      event: "demo",
+      sub: await hashVisitor(visitor),
+      iat: epochSeconds(Math.floor(world.now / 1000) - 5),
+      exp: epochSeconds(EVENT.endsAt / 1000),
+      place: { number: ticketNumber(number) },
+    });
+  }
+
+  async function call(path: string, init: RequestInit): Promise<Response> {
+    const request = new Request(path.startsWith("/") ? HOST + path : path, init);
+    if (world.edge === undefined) throw new Error("the edge is there by now");
+    return world.edge.fetch(request, { waitUntil: (work) => background.push(work) });
+  }
+
+  async function answerAsMint(request: Sent): Promise<Response> {
+    const own = world.mint(request);
+    if (own !== undefined) return own;
+    const { pathname } = new URL(request.url);
+    const iat = epochSeconds(Math.floor(world.now / 1000));
+    if (pathname === "/.well-known/jwks.json") return Response.json({ keys: world.keys });
+    if (pathname === "/v1/manifest") {
+      const claims = {
+        iss: ISSUER,
+        iat,
+        exp: iat + 604_800,
+        seq: world.seq,
+        events: world.manifest,
+      };
+      return new Response(await signManifest(key, claims));
+    }
+    if (pathname.endsWith("/drip")) {
+      const event = pathname.split("/")[3] ?? "";
+      return new Response(await signDrip(key, dripOf(world, event)));
+    }
+    const body = JSON.parse(request.body) as { visitor: string };
+    if (pathname.endsWith("/tickets")) {
+      counter += 1;
+      const ticket = await signTicketFor(counter, body.visitor);
+      return Response.json(
+        { event: "demo", number: counter, issuedAt: world.now, ticket },
+        { status: 201 },
+      );
+    }
+    const opensAt = world.now - 1_000;
+    const closesAt = opensAt + LIFETIME_SECONDS * 1_000;
+    const admission = await world.admission({ opensAt, visitor: body.visitor });
+    return Response.json({ opensAt, closesAt, admission }, { status: 201 });
+  }
+
+  world.edge = await createEdge({
+    config: {
+      mintUrls: ["https://mint-1.internal", "https://mint-2.internal"],
+      originUrl: "https://origin.internal",
+      purchaseUrl: "https://purchase.internal",
+      issuer: ISSUER,
+      bootKeys: { keys: [jwk] },
+      skewSeconds: 5,
+      location: "test",
+      originDeadlineMs: 30_000,
+      ...options.config,
+    },
+    clock: { now: () => world.now },
+    randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
+    sleep: () => Promise.resolve(),
+    subtle: (options.subtle ?? crypto.subtle) as typeof crypto.subtle,
+    log: () => undefined,
+    fetch: async (url, init) => {
+      const headers = new Headers(init.headers);
+      const body = init.body ? await new Response(init.body).text() : "";
+      const request = { url, method: init.method ?? "GET", headers, body, redirect: init.redirect };
+      sent.push(request);
+      if (isMint(url)) return answerAsMint(request);
+      return url.startsWith("https://purchase.internal/")
+        ? world.purchase(request)
+        : world.origin(request);
+    },
+  });
+  return world as World;
+}
+
+export function dripOf(world: Pick<World, "now" | "seq" | "drip">, event: string): DripClaims {
+  const second = Math.floor(world.now / 1000);
+  return {
+    ...{ iss: ISSUER, aud: event, iat: second, exp: second + 3_600, at: world.now },
+    ...{ seq: world.seq, state: "open", serving: 10, committed: 100, skips: [], issued: 5_000 },
+    ...{ rate: 60, notice: "", cuts: [], endsAt: EVENT.endsAt },
+    segments: [{ base: 1, count: 100, from: world.now - 10_000, until: world.now + 90_000 }],
+    ...world.drip,
+  };
+}
+
+/** The cookies of one visitor, as a browser would send them. */
+export function cookies(
+  values: Partial<Record<"visitor" | "ticket" | "admission", string>>,
+): string {
+  return Object.entries(values)
+    .map(([kind, value]) => `__Host-vst-${kind}-demo=${value}`)
+    .join("; ");
+}
+
+/** What every browser sends with a page view, and with a POST of its own page. */
+export const PAGE_VIEW = {
+  Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+};
+export const OWN_PAGE = { "Sec-Fetch-Site": "same-origin", Origin: HOST };
