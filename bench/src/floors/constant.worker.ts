@@ -8,5 +8,4 @@ const worker = {
     new Response(env.BODY, { headers: { "content-type": "application/json" } }),
 };
 
-// oxlint-disable-next-line import/no-default-export -- workerd asks for it
 export default worker;

@@ -21,5 +21,4 @@ const worker = {
   },
 };
 
-// oxlint-disable-next-line import/no-default-export -- workerd asks for it
 export default worker;

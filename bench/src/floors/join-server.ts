@@ -13,6 +13,9 @@ export interface JoinFloorOptions {
   readonly signingInputChars: number;
 }
 
+/** Longer than the pauses between the rounds of one side. */
+const KEEP_ALIVE_MS = 65_000;
+
 const encoder = new TextEncoder();
 
 async function serve({ event, signingInputChars }: JoinFloorOptions): Promise<number> {
@@ -45,6 +48,7 @@ async function serve({ event, signingInputChars }: JoinFloorOptions): Promise<nu
       });
     });
   });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;

@@ -5,6 +5,9 @@ import type { AddressInfo } from "node:net";
 
 export const ORIGIN_BODY = `<!doctype html><title>Seats</title>${"<p>Row 7, seat 12</p>".repeat(40)}`;
 
+/** Longer than the pauses between the rounds of one side. */
+const KEEP_ALIVE_MS = 65_000;
+
 export interface OriginState {
   readonly port: number;
   readonly requests: number;
@@ -23,6 +26,7 @@ if (process.send !== undefined && import.meta.main) {
     response.writeHead(200, { "content-type": "text/html", "content-length": length });
     response.end(ORIGIN_BODY);
   });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

@@ -20,5 +20,4 @@ const worker = {
   },
 };
 
-// oxlint-disable-next-line import/no-default-export -- workerd asks for it
 export default worker;

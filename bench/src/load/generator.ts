@@ -12,10 +12,11 @@ import { readAnswer } from "./http-response.ts";
 import type { FromGenerator, ToGenerator } from "./messages.ts";
 import { type Outgoing, requestSource, type RequestSource } from "./request-source.ts";
 
-const ROUND_TIMEOUT_MS = 60_000;
+const ROUND_TIMEOUT_MS = 30_000;
 
 interface Target {
-  readonly connections: readonly Connection[];
+  readonly port: number;
+  connections: readonly Connection[];
   readonly source: RequestSource;
   readonly check: AnswerCheck;
 }
@@ -41,6 +42,17 @@ class Connection {
     socket.on("data", (data) => this.#take(data));
     socket.on("error", (error) => this.#round?.fail(error));
     socket.on("close", () => this.#round?.fail(new Error("the server closed a connection")));
+  }
+
+  static async open(port: number): Promise<Connection> {
+    const socket = connect({ host: "127.0.0.1", port });
+    await once(socket, "connect");
+    return new Connection(socket);
+  }
+
+  /** False once the server ended it, as servers do with connections that idle. */
+  get usable(): boolean {
+    return this.#socket.writable && this.#socket.readable;
   }
 
   start(round: Round): void {
@@ -90,12 +102,10 @@ const targets = new Map<string, Target>();
 
 async function prepare(order: Extract<ToGenerator, { type: "prepare" }>): Promise<FromGenerator> {
   for (const connection of targets.get(order.side)?.connections ?? []) connection.close();
-  const sockets = Array.from({ length: order.connections }, () =>
-    connect({ host: "127.0.0.1", port: order.port }),
-  );
-  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  const opening = Array.from({ length: order.connections }, () => Connection.open(order.port));
   targets.set(order.side, {
-    connections: sockets.map((socket) => new Connection(socket)),
+    port: order.port,
+    connections: await Promise.all(opening),
     source: requestSource(order.requests),
     check: answerCheck(order.answers),
   });
@@ -106,6 +116,9 @@ async function fire(order: Extract<ToGenerator, { type: "fire" }>): Promise<From
   const target = targets.get(order.side);
   if (target === undefined) throw new Error(`${order.side} was not prepared`);
   const batch = target.source.take(order.count);
+  target.connections = await Promise.all(
+    target.connections.map((one) => (one.usable ? one : Connection.open(target.port))),
+  );
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const round: Round = {
     batch,
@@ -115,7 +128,10 @@ async function fire(order: Extract<ToGenerator, { type: "fire" }>): Promise<From
     done: resolve,
     fail: reject,
   };
-  const timer = setTimeout(() => reject(new Error("a round did not end")), ROUND_TIMEOUT_MS);
+  const timer = setTimeout(() => {
+    const { answered, sent } = round;
+    reject(new Error(`${sent - answered} requests got no answer (after ${answered} that did)`));
+  }, ROUND_TIMEOUT_MS);
   const startedAt = performance.now();
   for (const connection of target.connections) connection.start(round);
   try {

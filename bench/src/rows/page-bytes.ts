@@ -30,7 +30,7 @@ const LANGUAGES = [
 ];
 /** Anything that would make a browser fetch more. */
 const MORE =
-  /<(?:script|img|iframe|source|embed|object)\b[^>]*\s(?:src|data|srcset)\s*=\s*["']?(?!data:)|<link\b[^>]*\shref\s*=\s*["']?(?!data:)|@import|url\(\s*["']?(?!data:|#)/i;
+  /<(?:script|img|iframe|source|embed|object)\b[^>]*\s(?:src|data|srcset)\s*=\s*(?!["']?data:)|<link\b[^>]*\shref\s*=\s*(?!["']?data:)|@import|url\(\s*["']?(?!data:|#)/i;
 
 export const pageBytes: Row = {
   name: "page-bytes",
