@@ -64,6 +64,7 @@ export function checkImports(files: readonly TextFile[]): string[] {
         continue;
       }
       const name = wanted.split("/", wanted.startsWith("@") ? 2 : 1).join("/");
+      if (test && name === owner.manifest.name) continue; // a test may stand where a user stands
       const { dependencies = {}, devDependencies = {} } = owner.manifest;
       const development = owner.dir === "" || isDevelopment(file.path);
       const declared = name in dependencies || (development && name in devDependencies);
