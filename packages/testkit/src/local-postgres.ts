@@ -78,7 +78,11 @@ export async function startLocalPostgres(
       ids,
       durable: options.durable ?? false,
     });
-    const killAtExit = (): void => void server.kill("SIGINT");
+    // A run that is interrupted has no time to wait; temporary data need no clean end.
+    const killAtExit = (): void => {
+      server.kill(temporary ? "SIGQUIT" : "SIGINT");
+      rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    };
     process.once("exit", killAtExit);
     return {
       port,
