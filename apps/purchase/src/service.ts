@@ -5,6 +5,7 @@ import { createFetchText, sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
+import { parseJwks } from "@vestibule/keys/key-set";
 import { createApp } from "@vestibule/service/app";
 import { startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
@@ -53,12 +54,12 @@ export async function startPurchase(
   parts: PurchaseParts,
 ): Promise<RunningPurchase> {
   const { clock, randomness, log } = parts;
+  const mint = parts.mint ?? (await mintKnowledge(config, log));
   const database = connectDatabase({
     url: config.databaseUrl.reveal(),
     applicationName: "vestibule-purchase",
     connectionsMax: config.databaseConnectionsMax,
   });
-  const mint = parts.mint ?? mintKnowledge(config, log);
   let accepting = true;
   const app = createApp({
     log,
@@ -107,17 +108,21 @@ export async function startPurchase(
   }
 }
 
-function mintKnowledge(config: PurchaseConfig, log: Log): MintKnowledge {
-  const { mintUrls, issuer, skewSeconds, bootKeys } = config;
-  return createMintKnowledge(
-    createMintFeed({
-      mintUrls,
-      issuer,
-      skewSeconds,
-      ...(bootKeys === undefined ? {} : { bootKeys }),
-      fetchText: createFetchText(fetch as never),
-      sleep,
-      alarm: (alarm) => log.warn("mint-feed", { ...alarm }),
-    }),
-  );
+/** @throws Error when the keys that were deployed along are not a good key set. */
+async function mintKnowledge(config: PurchaseConfig, log: Log): Promise<MintKnowledge> {
+  const { mintUrls, issuer, skewSeconds } = config;
+  const bootKeys = config.bootKeys === undefined ? undefined : await parseJwks(config.bootKeys);
+  if (bootKeys?.ok === false) {
+    throw new Error(`VESTIBULE_JWKS is not a good key set: ${bootKeys.refusal.reason}`);
+  }
+  const feed = createMintFeed({
+    mintUrls,
+    issuer,
+    skewSeconds,
+    ...(bootKeys === undefined ? {} : { bootKeys: bootKeys.value }),
+    fetchText: createFetchText(fetch),
+    sleep,
+    alarm: (alarm) => log.warn("mint-feed", { ...alarm }),
+  });
+  return createMintKnowledge(feed);
 }

@@ -141,9 +141,9 @@ describe("law 4, whatever is lost in between", () => {
   test("connections killed in the middle of purchases leave whole purchases or none", async () => {
     await stockOf(10_000);
     const killer = world.another();
-    let killing = true;
+    const kill = { on: true };
     const kills = (async () => {
-      while (killing) {
+      while (kill.on) {
         await killer.database.sql`
           select pg_terminate_backend(pid) from pg_stat_activity
            where application_name = 'ledger-test' and pid <> pg_backend_pid()
@@ -154,7 +154,7 @@ describe("law 4, whatever is lost in between", () => {
     const outcomes = await Promise.allSettled(
       many(300, (index) => world.ledger.purchase(attemptOf(index + 1))),
     );
-    killing = false;
+    kill.on = false;
     await kills;
     const lost = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
     for (const reason of lost) {

@@ -50,9 +50,9 @@ test("connections that are killed again and again never leave a call without an 
   const database = open(url, { applicationName: "victim", connectionsMax: 20 });
   const killer = open(url);
   await database.sql`create table t (n int)`;
-  let killing = true;
+  const kill = { on: true };
   const kills = (async () => {
-    while (killing) {
+    while (kill.on) {
       await killer.sql`
         select pg_terminate_backend(pid) from pg_stat_activity
          where application_name = 'victim' and datname = current_database()
@@ -62,7 +62,7 @@ test("connections that are killed again and again never leave a call without an 
   const outcomes = await Promise.allSettled(
     Array.from({ length: 300 }, (_, n) => database.run((sql) => sql`insert into t values (${n})`)),
   );
-  killing = false;
+  kill.on = false;
   await kills;
   for (const each of outcomes) {
     if (each.status === "fulfilled") continue;

@@ -25,7 +25,8 @@ test("each migration runs once, in order, whoever starts at the same time", asyn
   await file("0001_first.sql", "create table a (n int);\ninsert into a values (1);");
   await file("0002_second.sql", "insert into a select n + 1 from a;");
   const runs = await Promise.all([1, 2, 3, 4].map(() => migrate(database, options())));
-  expect(runs.flat().sort()).toEqual([1, 2]);
+  expect(runs.flat()).toHaveLength(2);
+  expect(new Set(runs.flat())).toEqual(new Set([1, 2]));
   expect(await database.sql`select n from a order by n`).toEqual([{ n: 1 }, { n: 2 }]);
   expect(await migrate(database, options())).toEqual([]);
   expect(await isMigrated(database.sql, options())).toBe(true);

@@ -30,8 +30,8 @@ export async function runService<Vars extends Variables>(
   // A promise that nobody looked after is a fault of ours, and no reason to drop every request.
   process.on("unhandledRejection", (error) => log.error("unhandled-rejection", error));
   try {
-    const { stop } = await start(config, log);
-    stopOnSignals({ process, log, stop });
+    const running = await start(config, log);
+    stopOnSignals({ process, log, stop: () => running.stop() });
   } catch (error) {
     log.error("start-failed", error);
     giveUp(1, error);
