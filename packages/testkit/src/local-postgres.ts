@@ -24,6 +24,8 @@ import { pathToFileURL } from "node:url";
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
 const LOG_CHARS_MAX = 8_000;
+const REMOVE_ATTEMPTS_MAX = 40;
+const REMOVE_PAUSE_MS = 50;
 const SUPERUSER = "vestibule";
 
 export interface LocalPostgres {
@@ -81,7 +83,7 @@ export async function startLocalPostgres(
     // A run that is interrupted has no time to wait; temporary data need no clean end.
     const killAtExit = (): void => {
       server.kill(temporary ? "SIGQUIT" : "SIGINT");
-      rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+      removeAtExit(home);
     };
     process.once("exit", killAtExit);
     return {
@@ -99,6 +101,19 @@ export async function startLocalPostgres(
     rmSync(home, { recursive: true, force: true });
     const place = temporary ? "a temporary directory" : dataDir;
     throw new Error(`PostgreSQL did not start on ${place}: ${String(error)}`, { cause: error });
+  }
+}
+
+/** Removes a directory that a dying server may still write to. An exit handler cannot await. */
+function removeAtExit(directory: string): void {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let attempt = 0; attempt < REMOVE_ATTEMPTS_MAX && existsSync(directory); attempt += 1) {
+    try {
+      rmSync(directory, { recursive: true, force: true });
+    } catch {
+      // Not empty again: the server wrote in between.
+    }
+    Atomics.wait(sleeper, 0, 0, REMOVE_PAUSE_MS);
   }
 }
 
