@@ -53,7 +53,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   await database.assertSessionSettings();
   await assertSynchronousCommit(database);
   const store = postgresStore(database);
-  const kek = await parseKek(config.kek.reveal());
+  const kek = parseKek(config.kek.reveal());
   if (!kek.ok) throw new KeyTrouble("VESTIBULE_KEK must be 32 bytes as base64url");
 
   let ring: KeyRing | undefined = await readKeyRing(store, kek.value);
@@ -106,7 +106,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   const server: RunningServer = await startHttpServer({
     host: config.host,
     port: config.port,
-    fetch: app.fetch as never,
+    fetch: app.fetch,
     fast: fastJoin({ mint, log }),
     log,
   }).catch(async (error: unknown) => {

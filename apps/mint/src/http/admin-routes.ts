@@ -84,7 +84,7 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
       });
     }
     const change = await readSettings(context, eventChangeSchema);
-    await changeSettings(entry.line, change as never, { ...deed(clock), version });
+    await changeSettings(entry.line, change, { ...deed(clock), version });
     return changed(context, entry);
   });
 

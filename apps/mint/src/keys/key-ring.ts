@@ -1,11 +1,12 @@
 /** The mint's keys in memory: one signs, some verify, all of these are published. */
 import { createHash } from "node:crypto";
-import { jwksDocument, type KeySet, parseJwks } from "@vestibule/keys/key-set";
-import type { PublicJwk } from "@vestibule/keys/public-key";
+import { type KeySet, parseJwks } from "@vestibule/keys/key-set";
+import { jwksDocument } from "@vestibule/keys/public-key";
+import type { KeyState } from "@vestibule/keys/rotation";
 import type { KeyEncryptionKey } from "@vestibule/keys/seal";
 import { generateSigningKey, openSigningKey, type SigningKey } from "@vestibule/keys/signing-key";
 import type { EpochMs } from "@vestibule/kernel/units";
-import type { KeyRow, KeyRowState, Lead, MintStore } from "../store/store.ts";
+import type { Lead, MintStore } from "../store/store.ts";
 
 /** Stops the start: the message is for the person who starts the mint. */
 export class KeyTrouble extends Error {
@@ -25,7 +26,7 @@ export interface KeyRing {
   readonly published: PublishedKeys;
 }
 
-const PUBLISHED: ReadonlySet<KeyRowState> = new Set(["staged", "signing", "retiring"]);
+const PUBLISHED: ReadonlySet<KeyState> = new Set(["staged", "signing", "retiring"]);
 
 /**
  * Reads the stored keys; `undefined` when there is none yet.
@@ -45,7 +46,7 @@ export async function readKeyRing(
   const opened = await openSigningKey(row.sealed ?? "", { kek, kid: row.kid });
   if (!opened.ok) throw new KeyTrouble(adviceFor(opened.refusal, row.kid));
   const document = jwksDocument(
-    rows.filter(({ state }) => PUBLISHED.has(state)).map(({ publicJwk }) => publicJwk as never),
+    rows.filter(({ state }) => PUBLISHED.has(state)).map(({ publicJwk }) => publicJwk),
   );
   const verify = await parseJwks(document);
   if (!verify.ok) throw new KeyTrouble(`A stored public key is refused: ${verify.refusal.reason}`);
@@ -71,25 +72,17 @@ export async function ensureKeyRing(
   const known = await readKeyRing(store, kek);
   if (known !== undefined) return known;
   const { publicJwk, sealed } = await generateSigningKey(kek);
-  await store.addFirstKey(lead, firstKey({ publicJwk, sealed, now }));
+  await store.addFirstKey(lead, {
+    kid: publicJwk.kid,
+    state: "signing",
+    since: now,
+    publicJwk,
+    sealed,
+    createdAt: now,
+  });
   const ring = await readKeyRing(store, kek);
   if (ring === undefined) throw new KeyTrouble("The first signing key was not stored");
   return ring;
-}
-
-function firstKey(key: { publicJwk: PublicJwk; sealed: string; now: EpochMs }): KeyRow {
-  return {
-    kid: key.publicJwk.kid,
-    state: "signing",
-    publicJwk: { ...key.publicJwk },
-    sealed: key.sealed,
-    createdAt: key.now,
-    stagedAt: key.now,
-    signingAt: key.now,
-    retiringAt: undefined,
-    retiredAt: undefined,
-    revokedAt: undefined,
-  };
 }
 
 function adviceFor(refusal: string, kid: string): string {

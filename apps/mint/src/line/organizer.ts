@@ -26,7 +26,7 @@ export interface Deed {
 export function changeSettings(line: EventLine, change: SettingsChange, deed: Deed): Promise<void> {
   return perform(line, deed, (record) => {
     assertRunning(record, deed.now);
-    const settings = { ...record.settings, ...withoutUndefined(change) } as EventSettings;
+    const settings = { ...record.settings, ...withoutUndefined(change) };
     const mistakes = settingsMistakes(settings, deed.now);
     if (mistakes.length > 0)
       throw problem("invalid-settings", { extensions: { errors: mistakes } });
@@ -111,7 +111,7 @@ export function resume(line: EventLine, deed: Deed): Promise<void> {
       progress: { ...record.progress, line: next },
       cut: { since: held.since, until: deed.now },
       cutSegments: resumed.value.cutSegments.map((segment) => ({
-        id: (segment as (typeof record.segments)[number]).id,
+        id: (segment).id,
         cutAfter: held.since,
       })),
       ...(segments === undefined ? {} : { segments }),

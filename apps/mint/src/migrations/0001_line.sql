@@ -92,12 +92,13 @@ create index claims_by_segment on claims (event, segment);
 
 create table demand (
   event text not null references events,
-  position bigint generated always as identity,
+  position bigint not null,
   first bigint not null check (first >= 1),
   last bigint not null check (last >= first),
   primary key (event, position)
 );
 comment on table demand is 'Runs of numbers that the line has passed and that wait for a slot of their own: cut by a hold, or in doubt after a crash and shown by their holder. First in line, in this order.';
+comment on column demand.position is 'Chosen by the leader: a hold puts what it cut in front of the lowest.';
 create unique index demand_by_number on demand (event, first);
 
 create table cuts (

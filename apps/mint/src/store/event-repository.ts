@@ -25,7 +25,7 @@ export function eventRepository(
         await fence(sql, lead);
         const rows = await sql`
           insert into events (event, settings, created_at_ms)
-          values (${settings.event}, ${sql.json(settings as never)}, ${at})
+          values (${settings.event}, ${sql.json(settings)}, ${at})
           on conflict (event) do nothing`;
         if (rows.count === 0) return false;
         await writeAudit(sql, { event: settings.event, version: 1, audit });

@@ -1,19 +1,18 @@
 import type { Database } from "@vestibule/db/connect";
-import { type EpochMs, epochMs } from "@vestibule/kernel/units";
+import { epochMs, epochSeconds } from "@vestibule/kernel/units";
+import type { PublicJwk } from "@vestibule/keys/public-key";
+import type { KeyState } from "@vestibule/keys/rotation";
 import { assertHeld, fenceTable } from "./fence.ts";
-import type { KeyRow, KeyRowState, MintStore } from "./store.ts";
+import type { KeyRow, MintStore } from "./store.ts";
 
 interface Row {
   kid: string;
-  state: KeyRowState;
-  public_jwk: Readonly<Record<string, unknown>>;
+  state: KeyState;
+  since_ms: number;
+  signed_until_s: number | null;
+  public_jwk: PublicJwk;
   sealed: string | null;
   created_at_ms: number;
-  staged_at_ms: number | null;
-  signing_at_ms: number | null;
-  retiring_at_ms: number | null;
-  retired_at_ms: number | null;
-  revoked_at_ms: number | null;
 }
 
 export function keyRepository(database: Database): Pick<MintStore, "loadKeys" | "addFirstKey"> {
@@ -28,10 +27,9 @@ export function keyRepository(database: Database): Pick<MintStore, "loadKeys" | 
       database.run(async (sql) => {
         const rows = await sql<{ held: boolean; added: boolean }[]>`
           with ${fenceTable(sql, lead)}, added as (
-            insert into signing_keys
-              (kid, state, public_jwk, sealed, created_at_ms, staged_at_ms, signing_at_ms)
-            select ${key.kid}, ${key.state}, ${sql.json(key.publicJwk as never)}, ${key.sealed ?? null},
-                   ${key.createdAt}::bigint, ${key.stagedAt ?? null}::bigint, ${key.signingAt ?? null}::bigint
+            insert into signing_keys (kid, state, since_ms, public_jwk, sealed, created_at_ms)
+            select ${key.kid}, ${key.state}, ${key.since}::bigint,
+                   ${sql.json(key.publicJwk as never)}, ${key.sealed ?? null}, ${key.createdAt}::bigint
               from lead where not exists (select 1 from signing_keys where state = 'signing')
             on conflict do nothing
             returning 1
@@ -47,17 +45,10 @@ function toKey(row: Row): KeyRow {
   return {
     kid: row.kid,
     state: row.state,
+    since: epochMs(row.since_ms),
+    ...(row.signed_until_s === null ? {} : { signedUntil: epochSeconds(row.signed_until_s) }),
     publicJwk: row.public_jwk,
     sealed: row.sealed ?? undefined,
     createdAt: epochMs(row.created_at_ms),
-    stagedAt: moment(row.staged_at_ms),
-    signingAt: moment(row.signing_at_ms),
-    retiringAt: moment(row.retiring_at_ms),
-    retiredAt: moment(row.retired_at_ms),
-    revokedAt: moment(row.revoked_at_ms),
   };
-}
-
-function moment(value: number | null): EpochMs | undefined {
-  return value === null ? undefined : epochMs(value);
 }

@@ -167,7 +167,7 @@ async function changeEvent(
   await sql`
     update events set line_version = line_version + 1
       ${audit === undefined ? sql`` : sql`, version = version + 1`}
-      ${settings === undefined ? sql`` : sql`, settings = ${sql.json(settings as never)}`}
+      ${settings === undefined ? sql`` : sql`, settings = ${sql.json(settings)}`}
       ${
         facts === undefined
           ? sql``

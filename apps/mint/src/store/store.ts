@@ -8,6 +8,8 @@
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { LineState, Segment } from "@vestibule/drip/line-state";
 import type { EpochMs } from "@vestibule/kernel/units";
+import type { PublicJwk } from "@vestibule/keys/public-key";
+import type { KeyRecord } from "@vestibule/keys/rotation";
 
 /** One leadership. Both parts fence: a failover that forgot an epoch cannot make two leaders alike. */
 export interface Lead {
@@ -158,20 +160,12 @@ export interface Tally {
   readonly lapsed: number;
 }
 
-export type KeyRowState = "staged" | "signing" | "retiring" | "retired" | "revoked";
-
-export interface KeyRow {
-  readonly kid: string;
-  readonly state: KeyRowState;
-  readonly publicJwk: Readonly<Record<string, unknown>>;
+/** A key of ours: what `keys/rotation` decides by, and what signs and verifies. */
+export interface KeyRow extends KeyRecord {
+  readonly publicJwk: PublicJwk;
   /** Compact JWE of the private key; absent once it is retired or revoked. */
   readonly sealed: string | undefined;
   readonly createdAt: EpochMs;
-  readonly stagedAt: EpochMs | undefined;
-  readonly signingAt: EpochMs | undefined;
-  readonly retiringAt: EpochMs | undefined;
-  readonly retiredAt: EpochMs | undefined;
-  readonly revokedAt: EpochMs | undefined;
 }
 
 /** The last numbers of a leader that ends cleanly. */

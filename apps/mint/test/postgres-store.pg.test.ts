@@ -1,0 +1,23 @@
+import { connectDatabase, type Database } from "@vestibule/db/connect";
+import { migrate } from "@vestibule/db/migrate";
+import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { afterAll, beforeAll, describe } from "vitest";
+import { MIGRATIONS, postgresStore } from "../src/store/postgres-store.ts";
+import { storeConformance } from "./support/store-conformance.ts";
+
+describe("the store in PostgreSQL", () => {
+  let database: Database;
+
+  beforeAll(async () => {
+    database = connectDatabase({ url: await freshDatabase(), applicationName: "test" });
+    await migrate(database, MIGRATIONS);
+  });
+  afterAll(() => database.close());
+
+  storeConformance(async () => ({
+    store: postgresStore(database),
+    expireLease: async () => {
+      await database.sql`update lease set expires_at = now() - interval '1 second'`;
+    },
+  }));
+});

@@ -1,0 +1,316 @@
+/** The store in memory: passes the same conformance suite as PostgreSQL, and never waits. */
+import { containsNumber, opensAt } from "@vestibule/drip/segment";
+import { assert } from "@vestibule/kernel/assert";
+import type { Clock } from "@vestibule/kernel/clock";
+import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import {
+  type AuditEntry,
+  type ClaimsRequest,
+  type Demand,
+  type EventChange,
+  type EventRecord,
+  type KeyRow,
+  type Lead,
+  LeaseLostError,
+  LineMovedError,
+  type MintStore,
+  type NumberBlock,
+  type PlaceFound,
+  type StepDone,
+  type StepRequest,
+  type StoredSegment,
+} from "../../src/store/store.ts";
+
+interface Row {
+  record: EventRecord;
+  /** Every segment ever committed, settled or not. */
+  segments: (StoredSegment & { settled: boolean })[];
+  claims: Map<number, number>;
+}
+
+export interface AuditRow extends AuditEntry {
+  readonly event: string;
+  readonly version: number;
+}
+
+export class MemoryStore implements MintStore {
+  readonly audit: AuditRow[] = [];
+  /** Set: every call fails with it, as when PostgreSQL is away. */
+  trouble: Error | undefined;
+  /** How often anything was asked of it. */
+  calls = 0;
+  readonly #clock: Clock;
+  readonly #rows = new Map<string, Row>();
+  readonly #keys: KeyRow[] = [];
+  #lease = { holder: "", epoch: 0, expiresAt: 0, released: true };
+  #segmentId = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async isUp(): Promise<boolean> {
+    return this.trouble === undefined;
+  }
+
+  async acquireLease(request: {
+    holder: string;
+    ttlMs: number;
+    gapNumbers: number;
+  }): Promise<Lead | undefined> {
+    this.#enter();
+    const now = this.#clock.now();
+    if (!this.#lease.released && now <= this.#lease.expiresAt) return undefined;
+    const unclean = !this.#lease.released;
+    const epoch = this.#lease.epoch + 1;
+    for (const row of this.#rows.values()) {
+      const { facts, settings } = row.record;
+      if (!unclean || facts.endedAt !== undefined || settings.endsAt <= now) continue;
+      row.record = { ...row.record, reserved: row.record.reserved + request.gapNumbers };
+    }
+    this.#lease = {
+      holder: request.holder,
+      epoch,
+      expiresAt: now + request.ttlMs,
+      released: false,
+    };
+    return { holder: request.holder, epoch };
+  }
+
+  async renewLease(lead: Lead, ttlMs: number): Promise<boolean> {
+    this.#enter();
+    if (!this.#holds(lead)) return false;
+    this.#lease.expiresAt = this.#clock.now() + ttlMs;
+    return true;
+  }
+
+  async releaseLease(
+    lead: Lead,
+    ends: readonly { event: string; issuedThrough: number }[],
+  ): Promise<void> {
+    this.#fence(lead);
+    for (const { event, issuedThrough } of ends) {
+      const row = this.#row(event);
+      const own = row.record.blocks.find(({ epoch }) => epoch === lead.epoch);
+      if (own === undefined) continue;
+      const others = row.record.blocks.filter((block) => block !== own);
+      const kept =
+        issuedThrough < own.first ? [] : [{ ...own, last: issuedThrough, issuedThrough }];
+      row.record = { ...row.record, reserved: issuedThrough, blocks: [...others, ...kept] };
+    }
+    this.#lease.released = true;
+  }
+
+  async loadEvents(): Promise<readonly EventRecord[]> {
+    this.#enter();
+    return [...this.#rows.values()].map(({ record }) => record);
+  }
+
+  async loadEvent(event: string): Promise<EventRecord | undefined> {
+    this.#enter();
+    return this.#rows.get(event)?.record;
+  }
+
+  async createEvent(
+    lead: Lead,
+    { settings, at, audit }: Parameters<MintStore["createEvent"]>[1],
+  ): Promise<boolean> {
+    this.#fence(lead);
+    if (this.#rows.has(settings.event)) return false;
+    this.#rows.set(settings.event, {
+      segments: [],
+      claims: new Map(),
+      record: {
+        settings,
+        version: 1,
+        createdAt: at,
+        facts: { hold: undefined, soldoutAt: undefined, endedAt: undefined },
+        progress: {
+          line: { nextNumber: ticketNumber(1), frontier: epochMs(0), giveBackMicro: 0, granted: 0 },
+          serving: 0,
+          lapsed: 0,
+        },
+        lineVersion: 0,
+        reserved: 0,
+        blocks: [],
+        segments: [],
+        demand: [],
+        cuts: [],
+      },
+    });
+    this.audit.push({ ...audit, event: settings.event, version: 1 });
+    return true;
+  }
+
+  async reserveNumbers(
+    lead: Lead,
+    { event, first, through }: { event: string; first: number; through: number },
+  ): Promise<void> {
+    this.#fence(lead);
+    const row = this.#row(event);
+    const own: NumberBlock = row.record.blocks.find(({ epoch }) => epoch === lead.epoch) ?? {
+      epoch: lead.epoch,
+      first,
+      last: through,
+      issuedThrough: first - 1,
+    };
+    assert(own.first === first, "a block grows in place");
+    row.record = {
+      ...row.record,
+      reserved: Math.max(row.record.reserved, through),
+      blocks: [
+        ...row.record.blocks.filter(({ epoch }) => epoch !== lead.epoch),
+        { ...own, last: Math.max(own.last, through) },
+      ],
+    };
+  }
+
+  async step(lead: Lead, request: StepRequest): Promise<StepDone> {
+    this.#fence(lead);
+    const row = this.#row(request.event);
+    if (row.record.lineVersion !== request.lineVersion) throw new LineMovedError("moved");
+    const claimed = new Map(request.settle.map((id) => [id, this.#claimsOf(row, id)]));
+    const change = request.decide(claimed);
+    const segments = (change.segments ?? []).map((segment) => ({
+      ...segment,
+      id: (this.#segmentId += 1),
+    }));
+    this.#apply(row, { lead, change, segments });
+    if (change.audit !== undefined) {
+      this.audit.push({ ...change.audit, event: request.event, version: row.record.version });
+    }
+    return { change, segments };
+  }
+
+  async recordClaims(
+    lead: Lead,
+    { event, fresh, again }: ClaimsRequest,
+  ): Promise<ReadonlySet<number>> {
+    this.#fence(lead);
+    const row = this.#row(event);
+    for (const { n, segment } of fresh) {
+      const open = row.segments.find(({ id }) => id === segment);
+      if (open !== undefined && !open.settled) row.claims.set(n, segment);
+    }
+    return new Set(
+      [...fresh, ...again]
+        .filter(({ n, segment }) => row.claims.get(n) === segment)
+        .map(({ n }) => n),
+    );
+  }
+
+  async addDemand(
+    lead: Lead,
+    { event, demand }: { event: string; demand: readonly Demand[] },
+  ): Promise<void> {
+    this.#fence(lead);
+    const row = this.#row(event);
+    const known = new Set(row.record.demand.map(({ first }) => first));
+    row.record = {
+      ...row.record,
+      demand: [...row.record.demand, ...demand.filter(({ first }) => !known.has(first))],
+    };
+  }
+
+  async findPlaces(
+    event: string,
+    numbers: readonly number[],
+  ): Promise<ReadonlyMap<number, PlaceFound>> {
+    this.#enter();
+    const row = this.#row(event);
+    const found = new Map<number, PlaceFound>();
+    for (const n of numbers) {
+      const segment = row.segments.findLast(
+        (piece) => containsNumber(piece, n) && opensAt(piece, n) <= (piece.cutAfter ?? Infinity),
+      );
+      if (segment === undefined) continue;
+      const { settled: _settled, ...stored } = segment;
+      found.set(n, { segment: stored, claimed: row.claims.get(n) === segment.id });
+    }
+    return found;
+  }
+
+  async tally(event: string): Promise<{ claimed: number; lapsed: number }> {
+    this.#enter();
+    const row = this.#row(event);
+    return { claimed: row.claims.size, lapsed: row.record.progress.lapsed };
+  }
+
+  async loadKeys(): Promise<readonly KeyRow[]> {
+    this.#enter();
+    return this.#keys;
+  }
+
+  async addFirstKey(lead: Lead, key: KeyRow): Promise<boolean> {
+    this.#fence(lead);
+    if (this.#keys.some(({ state }) => state === "signing")) return false;
+    this.#keys.push(key);
+    return true;
+  }
+
+  #apply(
+    row: Row,
+    {
+      lead,
+      change,
+      segments,
+    }: { lead: Lead; change: EventChange; segments: readonly StoredSegment[] },
+  ): void {
+    const settled = new Set(change.settled?.map(({ id }) => id));
+    const cuts = new Map(change.cutSegments?.map(({ id, cutAfter }) => [id, cutAfter]));
+    row.segments = [
+      ...row.segments,
+      ...segments.map((segment) => ({ ...segment, settled: false })),
+    ].map((segment) => {
+      const cutAfter = cuts.get(segment.id);
+      const isSettled = segment.settled || settled.has(segment.id);
+      return { ...segment, settled: isSettled, ...(cutAfter === undefined ? {} : { cutAfter }) };
+    });
+    const demand = new Map(row.record.demand.map((run) => [run.position, run]));
+    for (const position of change.demandDone ?? []) demand.delete(position);
+    for (const run of change.demandSet ?? []) demand.set(run.position, run);
+    const { record } = row;
+    row.record = {
+      ...record,
+      lineVersion: record.lineVersion + 1,
+      version: record.version + (change.audit === undefined ? 0 : 1),
+      settings: change.settings ?? record.settings,
+      facts: change.facts ?? record.facts,
+      progress: change.progress ?? record.progress,
+      blocks: record.blocks.map((block) =>
+        block.epoch === lead.epoch && change.issuedThrough !== undefined
+          ? { ...block, issuedThrough: Math.max(block.issuedThrough, change.issuedThrough) }
+          : block,
+      ),
+      segments: row.segments
+        .filter((segment) => !segment.settled)
+        .map(({ settled: _settled, ...segment }) => segment),
+      demand: [...demand.values()].sort((a, b) => a.position - b.position),
+      cuts: change.cut === undefined ? record.cuts : [...record.cuts, change.cut],
+    };
+  }
+
+  #claimsOf(row: Row, segment: number): number {
+    return [...row.claims.values()].filter((id) => id === segment).length;
+  }
+
+  #holds({ holder, epoch }: Lead): boolean {
+    return !this.#lease.released && this.#lease.epoch === epoch && this.#lease.holder === holder;
+  }
+
+  #fence(lead: Lead): void {
+    this.#enter();
+    if (!this.#holds(lead)) throw new LeaseLostError("another leader");
+  }
+
+  #enter(): void {
+    this.calls += 1;
+    if (this.trouble !== undefined) throw this.trouble;
+  }
+
+  #row(event: string): Row {
+    const row = this.#rows.get(event);
+    assert(row !== undefined, "the event exists");
+    return row;
+  }
+}

@@ -1,0 +1,289 @@
+/* oxlint-disable typescript/no-non-null-assertion -- a missing value fails the test just as well */
+/** What every adapter of `MintStore` must do. Run against memory and against PostgreSQL. */
+import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { expect, it } from "vitest";
+import {
+  type EventChange,
+  type Lead,
+  LeaseLostError,
+  LineMovedError,
+  type MintStore,
+} from "../../src/store/store.ts";
+import { settings } from "./settings.ts";
+
+export interface StoreUnderTest {
+  readonly store: MintStore;
+  /** Makes the lease of whoever holds it run out. */
+  readonly expireLease: () => Promise<void>;
+}
+
+const GAP = 1_000;
+const audit = { actor: "test", action: "create", detail: {} };
+const at = epochMs(1_700_000_000_000);
+let names = 0;
+
+// oxlint-disable-next-line max-lines-per-function -- a suite: one test after the other, sharing two helpers
+export function storeConformance(make: () => Promise<StoreUnderTest>): void {
+  const acquire = (store: MintStore, holder = `holder-${(names += 1)}`) =>
+    store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: GAP });
+
+  async function led(): Promise<StoreUnderTest & { lead: Lead; event: string }> {
+    const under = await make();
+    await under.expireLease();
+    const lead = (await acquire(under.store))!;
+    const event = `event-${(names += 1)}`;
+    await under.store.createEvent(lead, { settings: settings({ event }), at, audit });
+    return { ...under, lead, event };
+  }
+
+  /** One segment of ten slots, committed. */
+  async function committed() {
+    const world = await led();
+    const { store, lead, event } = world;
+    await store.reserveNumbers(lead, { event, first: 1, through: 64 });
+    const change: EventChange = {
+      segments: [{ base: ticketNumber(1), count: 10, from: at, until: epochMs(at + 10_000) }],
+      progress: {
+        line: {
+          nextNumber: ticketNumber(11),
+          frontier: epochMs(at + 10_000),
+          giveBackMicro: 0,
+          granted: 10,
+        },
+        serving: 0,
+        lapsed: 0,
+      },
+      issuedThrough: 20,
+    };
+    const done = await store.step(lead, {
+      event,
+      lineVersion: 0,
+      settle: [],
+      decide: () => change,
+    });
+    return { ...world, segment: done.segments[0]! };
+  }
+
+  it("gives the lease to one of many who ask, and to nobody while it is held", async () => {
+    const { store, expireLease } = await make();
+    await expireLease();
+    const asked = await Promise.all(Array.from({ length: 8 }, () => acquire(store)));
+    expect(asked.filter((lead) => lead !== undefined)).toHaveLength(1);
+    expect(await acquire(store)).toBeUndefined();
+  });
+
+  it("lets the epoch grow with every takeover", async () => {
+    const { store, expireLease } = await make();
+    await expireLease();
+    const first = (await acquire(store))!;
+    await expireLease();
+    const second = (await acquire(store))!;
+    expect(second.epoch).toBe(first.epoch + 1);
+    expect(await store.renewLease(first, 1_000)).toBe(false);
+    expect(await store.renewLease(second, 1_000)).toBe(true);
+  });
+
+  it("grants nothing to a leader that was replaced, whatever it asks", async () => {
+    const { store, lead, event, expireLease, segment } = await committed();
+    await expireLease();
+    expect(await acquire(store)).toBeDefined();
+    const before = await store.loadEvent(event);
+    const attempts = [
+      () => store.reserveNumbers(lead, { event, first: 1, through: 10_000 }),
+      () =>
+        store.step(lead, {
+          event,
+          lineVersion: 1,
+          settle: [],
+          decide: () => ({ issuedThrough: 30 }),
+        }),
+      () =>
+        store.recordClaims(lead, { event, at, fresh: [{ n: 1, segment: segment.id }], again: [] }),
+      () => store.addDemand(lead, { event, demand: [{ position: 1, first: 5, last: 5 }] }),
+      () => store.createEvent(lead, { settings: settings({ event: "late" }), at, audit }),
+      () => store.releaseLease(lead, [{ event, issuedThrough: 1 }]),
+    ];
+    for (const attempt of attempts) await expect(attempt()).rejects.toThrow(LeaseLostError);
+    expect(await store.loadEvent(event)).toEqual(before);
+    expect((await store.tally(event)).claimed).toBe(0);
+  });
+
+  it("tells two leaders of one epoch apart by their holder", async () => {
+    const { store, lead, event } = await led();
+    const twin = { ...lead, holder: "somebody else" };
+    await expect(store.reserveNumbers(twin, { event, first: 1, through: 5 })).rejects.toThrow(
+      LeaseLostError,
+    );
+  });
+
+  it("keeps the highest reservation, however often and in whatever order it is asked", async () => {
+    const { store, lead, event } = await led();
+    for (const through of [64, 192, 64, 192]) {
+      await store.reserveNumbers(lead, { event, first: 1, through });
+    }
+    const record = (await store.loadEvent(event))!;
+    expect(record.reserved).toBe(192);
+    expect(record.blocks).toEqual([{ epoch: lead.epoch, first: 1, last: 192, issuedThrough: 0 }]);
+  });
+
+  it("skips the safety gap after an unclean end, and nothing after a clean one", async () => {
+    const { store, lead, event, expireLease } = await led();
+    await store.reserveNumbers(lead, { event, first: 1, through: 64 });
+    await expireLease();
+    const second = (await acquire(store))!;
+    expect((await store.loadEvent(event))!.reserved).toBe(64 + GAP);
+    const first = 64 + GAP + 1;
+    await store.reserveNumbers(second, { event, first, through: first + 63 });
+    await store.releaseLease(second, [{ event, issuedThrough: first + 2 }]);
+    const third = await acquire(store);
+    expect(third?.epoch).toBe(second.epoch + 1);
+    const record = (await store.loadEvent(event))!;
+    expect(record.reserved).toBe(first + 2);
+    expect(record.blocks.map(({ issuedThrough }) => issuedThrough)).toEqual([0, first + 2]);
+  });
+
+  it("gives a block back whole when none of it was given", async () => {
+    const { store, lead, event } = await led();
+    await store.reserveNumbers(lead, { event, first: 1, through: 64 });
+    await store.releaseLease(lead, [{ event, issuedThrough: 0 }]);
+    expect(await store.loadEvent(event)).toMatchObject({ reserved: 0, blocks: [] });
+  });
+
+  it("stores a step whole, and reads it back as it was", async () => {
+    const { store, event, segment } = await committed();
+    const record = (await store.loadEvent(event))!;
+    expect(record.segments).toEqual([segment]);
+    expect(record.progress.line).toMatchObject({ nextNumber: 11, granted: 10 });
+    expect(record.blocks[0]?.issuedThrough).toBe(20);
+    expect(record.lineVersion).toBe(1);
+  });
+
+  it("refuses a step that was planned on another state, whole", async () => {
+    const { store, lead, event } = await committed();
+    const before = await store.loadEvent(event);
+    const stale = { event, lineVersion: 0, settle: [], decide: () => ({ issuedThrough: 40 }) };
+    await expect(store.step(lead, stale)).rejects.toThrow(LineMovedError);
+    expect(await store.loadEvent(event)).toEqual(before);
+  });
+
+  it("records a claim once, and knows it again", async () => {
+    const { store, lead, event, segment } = await committed();
+    const claim = { n: 3, segment: segment.id };
+    for (let round = 0; round < 2; round += 1) {
+      const granted = await store.recordClaims(lead, { event, at, fresh: [claim], again: [] });
+      expect([...granted]).toEqual([3]);
+    }
+    const again = [claim, { n: 4, segment: segment.id }];
+    expect([...(await store.recordClaims(lead, { event, at, fresh: [], again }))]).toEqual([3]);
+    expect((await store.tally(event)).claimed).toBe(1);
+  });
+
+  it("counts claims when it settles, and records none afterwards", async () => {
+    const { store, lead, event, segment } = await committed();
+    const of = (n: number) => ({ n, segment: segment.id });
+    await store.recordClaims(lead, { event, at, fresh: [of(1), of(2)], again: [] });
+    let seen: ReadonlyMap<number, number> = new Map();
+    await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [segment.id],
+      decide: (claimed) => {
+        seen = claimed;
+        return { settled: [{ id: segment.id, claimed: 2, lapsed: 8 }] };
+      },
+    });
+    expect([...seen]).toEqual([[segment.id, 2]]);
+    const late = await store.recordClaims(lead, { event, at, fresh: [of(2), of(3)], again: [] });
+    expect([...late]).toEqual([2]);
+    expect((await store.loadEvent(event))!.segments).toEqual([]);
+  });
+
+  it("finds the latest slot of a number, also when a hold cut an earlier one", async () => {
+    const { store, lead, event, segment } = await committed();
+    const since = epochMs(at + 4_000);
+    const anew = {
+      base: ticketNumber(6),
+      count: 5,
+      from: epochMs(at + 60_000),
+      until: epochMs(at + 65_000),
+    };
+    const done = await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [],
+      decide: () => ({
+        cutSegments: [{ id: segment.id, cutAfter: since }],
+        cut: { since, until: epochMs(at + 60_000) },
+        segments: [anew],
+      }),
+    });
+    const places = await store.findPlaces(event, [5, 6, 10, 11]);
+    expect(places.get(5)?.segment).toEqual({ ...segment, cutAfter: since });
+    expect(places.get(6)?.segment).toEqual(done.segments[0]);
+    expect(places.get(10)?.segment).toEqual(done.segments[0]);
+    expect(places.has(11)).toBe(false);
+    expect((await store.loadEvent(event))!.cuts).toEqual([{ since, until: epochMs(at + 60_000) }]);
+  });
+
+  it("moves a claim to the slot that was given anew", async () => {
+    const { store, lead, event, segment } = await committed();
+    await store.recordClaims(lead, {
+      event,
+      at,
+      fresh: [{ n: 9, segment: segment.id }],
+      again: [],
+    });
+    const anew = {
+      base: ticketNumber(9),
+      count: 1,
+      from: epochMs(at + 60_000),
+      until: epochMs(at + 61_000),
+    };
+    const done = await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [],
+      decide: () => ({ segments: [anew] }),
+    });
+    const claim = { n: 9, segment: done.segments[0]!.id };
+    const before = await store.recordClaims(lead, { event, at, fresh: [], again: [claim] });
+    expect(before.size).toBe(0);
+    await store.recordClaims(lead, { event, at, fresh: [claim], again: [] });
+    expect((await store.findPlaces(event, [9])).get(9)?.claimed).toBe(true);
+    expect((await store.tally(event)).claimed).toBe(1);
+  });
+
+  it("keeps those who wait on demand in order, each once", async () => {
+    const { store, lead, event } = await committed();
+    const run = (position: number, first: number, last = first) => ({ position, first, last });
+    await store.addDemand(lead, { event, demand: [run(1, 7), run(2, 3)] });
+    await store.addDemand(lead, { event, demand: [run(3, 7), run(4, 5)] });
+    await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [],
+      decide: () => ({ demandDone: [2], demandSet: [run(0, 8, 9)] }),
+    });
+    expect((await store.loadEvent(event))!.demand).toEqual([run(0, 8, 9), run(1, 7), run(4, 5)]);
+  });
+
+  it("writes down what an organizer did, together with the deed", async () => {
+    const { store, lead, event } = await committed();
+    const hold = { since: at, scope: "all" as const, reason: "door" };
+    const facts = { hold, soldoutAt: undefined, endedAt: undefined };
+    await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [],
+      decide: () => ({ facts, audit: { actor: "test", action: "hold", detail: { scope: "all" } } }),
+    });
+    expect(await store.loadEvent(event)).toMatchObject({ facts, version: 2 });
+  });
+
+  it("names each event once", async () => {
+    const { store, lead, event } = await led();
+    const again = { settings: settings({ event, title: "Other" }), at, audit };
+    expect(await store.createEvent(lead, again)).toBe(false);
+    expect((await store.loadEvent(event))!.settings.title).toBe("Spring");
+  });
+}
