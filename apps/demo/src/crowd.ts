@@ -36,8 +36,8 @@ export class Crowd {
     bought: 0,
     left: 0,
   };
-  /** How purchases were answered, by status. */
-  readonly purchases = new Map<number, number>();
+  /** How purchases were answered, and how often. */
+  readonly purchases = new Map<string, number>();
   entries = 0;
   #soldOut = false;
   #running: Promise<void> | undefined;
@@ -116,8 +116,8 @@ export class Crowd {
       random: () => Math.random(),
       sleep: (ms) => this.#sleep(ms),
       newKey: () => randomUUID(),
-      onPurchase: (status) => {
-        this.purchases.set(status, (this.purchases.get(status) ?? 0) + 1);
+      onPurchase: (outcome) => {
+        this.purchases.set(outcome, (this.purchases.get(outcome) ?? 0) + 1);
       },
       onSoldOut: () => {
         this.#soldOut = true;

@@ -37,8 +37,8 @@ export interface FanWorld {
   /** Rejects when the crowd is sent home. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly newKey: () => string;
-  /** Every answer to a purchase: its status. */
-  readonly onPurchase: (status: number) => void;
+  /** Every answer to a purchase, in a word or two. */
+  readonly onPurchase: (outcome: string) => void;
   readonly onSoldOut: () => void;
 }
 
@@ -169,23 +169,24 @@ async function buy(
     headers: { ...headers, [IDEMPOTENCY_KEY_HEADER]: key },
     body: { sku: world.sku, quantity },
   });
+  const answered = (answer: HttpAnswer): void => world.onPurchase(outcomeOf(answer));
   for (const quantity of random() < 0.4 ? [2, 1] : [1]) {
     const key = world.newKey();
-    const answer = await insist(world, () => send(key, quantity), world.onPurchase);
+    const answer = await insist(world, () => send(key, quantity), answered);
     if (answer === undefined) return false;
     if (answer.status === 409 && noteSoldOut(world, answer) && quantity > 1) continue;
     if (answer.status !== 201) return false;
     const { orderId = "" } = (jsonOf(answer) ?? {}) as Partial<PurchaseAnswer>;
     checks.boughtSeats({ number: place.number, orderId, quantity });
     if (random() < HABITS.askAgain) {
-      const again = await insist(world, () => send(key, quantity), world.onPurchase);
+      const again = await insist(world, () => send(key, quantity));
       if (again !== undefined) {
         const order = (jsonOf(again) ?? {}) as Partial<PurchaseAnswer>;
         checks.repeated({ number: place.number, orderId: order.orderId });
       }
     }
     if (random() < HABITS.spendTwice) {
-      const second = await insist(world, () => send(world.newKey(), 1), world.onPurchase);
+      const second = await insist(world, () => send(world.newKey(), 1), answered);
       if (second !== undefined) {
         checks.triedTwice({ number: place.number, sold: second.status < 300 });
       }
@@ -199,11 +200,11 @@ async function buy(
 async function insist(
   world: FanWorld,
   request: () => HttpRequest,
-  onAnswer?: (status: number) => void,
+  onAnswer?: (answer: HttpAnswer) => void,
 ): Promise<HttpAnswer | undefined> {
   for (let tries = 0; tries < RETRIES_MAX; tries += 1) {
     const answer = await attempt(world, request());
-    if (answer !== undefined) onAnswer?.(answer.status);
+    if (answer !== undefined) onAnswer?.(answer);
     const forNow = answer === undefined || [425, 429, 502, 503, 504].includes(answer.status);
     if (!forNow) return answer;
     const waitMs = answer === undefined ? 1_000 : retryAfterMs(answer, { atMost: 30_000 });
@@ -222,6 +223,19 @@ async function attempt(world: FanWorld, request: HttpRequest): Promise<HttpAnswe
 
 function endpoint(world: FanWorld, what: string): string {
   return `${world.edgeUrl}${EDGE_PREFIX}/events/${world.event}/${what}`;
+}
+
+const OUTCOMES = new Map([
+  ["sold-out", "told sold out"],
+  ["already-spent", "refused: spent already"],
+  ["unavailable", "asked to try later"],
+]);
+
+function outcomeOf(answer: HttpAnswer): string {
+  if (answer.status === 201) return "bought";
+  const { type } = (jsonOf(answer) ?? {}) as { type?: unknown };
+  const code = String(type).replace(PROBLEM_TYPE_PREFIX, "");
+  return OUTCOMES.get(code) ?? `${answer.status} ${code}`;
 }
 
 function noteSoldOut(world: FanWorld, answer: HttpAnswer): boolean {

@@ -11,8 +11,8 @@ export interface Snapshot {
   readonly sold: number;
   readonly seats: number;
   readonly ratePerMinute: number;
-  /** Answers to purchases, by status. */
-  readonly purchases: ReadonlyMap<number, number>;
+  /** How purchases were answered, and how often. */
+  readonly purchases: ReadonlyMap<string, number>;
   readonly checks: number;
   readonly violations: readonly string[];
   readonly runningSeconds: number;
@@ -103,19 +103,11 @@ function stateWord(state: string): string {
   return state === "soldout" ? "sold out" : state;
 }
 
-const WORDS = new Map([
-  [201, "bought"],
-  [401, "not admitted"],
-  [409, "refused (spent or sold out)"],
-  [429, "too many"],
-  [503, "try later"],
-]);
-
-function purchaseWords(purchases: ReadonlyMap<number, number>): string {
+function purchaseWords(purchases: ReadonlyMap<string, number>): string {
   if (purchases.size === 0) return "none yet";
   return [...purchases]
-    .sort(([a], [b]) => a - b)
-    .map(([status, count]) => `${count.toLocaleString("en")} ${WORDS.get(status) ?? status}`)
+    .sort(([, a], [, b]) => b - a)
+    .map(([outcome, count]) => `${count.toLocaleString("en")} ${outcome}`)
     .join(", ");
 }
 

@@ -109,7 +109,8 @@ function snapshotOf(given: {
     state: event.state,
     waiting: event.waiting + event.upcoming,
     serving,
-    admitted: event.claimed,
+    // Who has claimed a slot that opens in a moment is not in yet.
+    admitted: Math.min(event.claimed, serving),
     sold: stock.sold,
     seats: stock.total,
     ratePerMinute: event.ratePerMinute,
