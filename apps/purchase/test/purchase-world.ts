@@ -30,10 +30,7 @@ export interface FakeMint {
 }
 
 export async function newSigningKey(): Promise<{ signingKey: SigningKey; publicJwk: object }> {
-  const pair = (await crypto.subtle.generateKey("Ed25519", true, [
-    "sign",
-    "verify",
-  ])) as CryptoKeyPair;
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const imported = await importPrivateJwk(await crypto.subtle.exportKey("jwk", pair.privateKey));
   if (!imported.ok) throw new Error(imported.refusal);
   return imported.value;

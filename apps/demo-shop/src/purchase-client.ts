@@ -1,0 +1,97 @@
+/** The shop's side of the purchase API: passes on what the edge forwarded, decides nothing itself. */
+import {
+  ADMISSION_HEADER,
+  IDEMPOTENCY_KEY_HEADER,
+  VISITOR_HEADER,
+} from "@vestibule/contracts/names";
+import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
+import type { PurchaseAnswer, StockView } from "@vestibule/contracts/purchase-api";
+
+/** What the edge says of the fan. Whether it is true is for the purchase API. */
+export interface Pass {
+  readonly admission: string;
+  readonly visitor: string;
+}
+
+export type BuyOutcome =
+  | { readonly kind: "bought"; readonly order: PurchaseAnswer }
+  | { readonly kind: "already-spent" | "sold-out" | "not-admitted" | "held" | "refused" }
+  /** No answer, or trouble over there: perhaps bought, perhaps not. The same key tells. */
+  | { readonly kind: "away" };
+
+export interface PurchaseClient {
+  buy(request: { pass: Pass; quantity: number; key: string }): Promise<BuyOutcome>;
+  /** `undefined`: there is no such order for this visitor. `"away"`: not known right now. */
+  order(visitor: string, orderId: string): Promise<PurchaseAnswer | "away" | undefined>;
+  /** `"away"`: not known right now. */
+  stock(): Promise<StockView | "away" | undefined>;
+}
+
+/** Longer than the purchase API's own deadline, so that its answer is heard. */
+const DEADLINE_MS = 8_000;
+const STOCK_DEADLINE_MS = 2_000;
+
+export function createPurchaseClient(options: {
+  readonly purchaseUrl: string;
+  readonly event: string;
+  readonly sku: string;
+}): PurchaseClient {
+  const { purchaseUrl, event, sku } = options;
+  const base = `${purchaseUrl}/v1/events/${event}`;
+  return {
+    buy: async ({ pass, quantity, key }) => {
+      const answer = await call(`${base}/purchases`, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          [ADMISSION_HEADER]: pass.admission,
+          [VISITOR_HEADER]: pass.visitor,
+          [IDEMPOTENCY_KEY_HEADER]: key,
+        },
+        body: JSON.stringify({ sku, quantity }),
+      });
+      if (answer === undefined) return { kind: "away" };
+      if (answer.status === 201) return { kind: "bought", order: answer.body as PurchaseAnswer };
+      return outcomeOf(answer);
+    },
+    order: async (visitor, orderId) => {
+      const headers = { [VISITOR_HEADER]: visitor };
+      const answer = await call(`${base}/orders/${encodeURIComponent(orderId)}`, { headers });
+      if (answer?.status === 200) return answer.body as PurchaseAnswer;
+      return answer?.status === 404 ? undefined : "away";
+    },
+    stock: async () => {
+      const answer = await call(`${base}/stock`, {}, STOCK_DEADLINE_MS);
+      if (answer?.status !== 200) return "away";
+      return (answer.body as StockView[]).find((row) => row.sku === sku);
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** `undefined` when there was no answer, or none that is JSON. */
+async function call(
+  url: string,
+  init: RequestInit,
+  deadlineMs: number = DEADLINE_MS,
+): Promise<Answer | undefined> {
+  try {
+    const signal = AbortSignal.timeout(deadlineMs);
+    const response = await fetch(url, { ...init, signal, redirect: "error" });
+    return { status: response.status, body: await response.json() };
+  } catch {
+    return undefined;
+  }
+}
+
+function outcomeOf({ status, body }: Answer): BuyOutcome {
+  const type = (body as { type?: unknown } | null)?.type;
+  const code = typeof type === "string" ? type.replace(PROBLEM_TYPE_PREFIX, "") : "";
+  if (code === "already-spent" || code === "sold-out" || code === "held") return { kind: code };
+  if (status === 401) return { kind: "not-admitted" };
+  return { kind: status >= 500 || code === "in-progress" ? "away" : "refused" };
+}
