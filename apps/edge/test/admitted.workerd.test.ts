@@ -1,17 +1,182 @@
-import { expect, test } from "vitest";
-import { NOW, PAGE_VIEW, VISITOR_A, cookies, createWorld } from "./world.ts";
+/** What reaches the origin of an admitted fan, and what comes back. */
+import { describe, expect, test } from "vitest";
+import { PAGE_VIEW, VISITOR_A, VISITOR_B, type World, cookies, createWorld } from "./world.ts";
 
-test("a fan with a good admission reaches the origin, by cookie and by header", async () => {
+async function admitted(): Promise<{ world: World; headers: Record<string, string> }> {
   const world = await createWorld();
   const admission = await world.admission();
-  const byCookie = await world.get("/events/demo?x=1", {
-    headers: { ...PAGE_VIEW, Cookie: cookies({ visitor: VISITOR_A, admission }) },
+  return { world, headers: { Cookie: cookies({ visitor: VISITOR_A, admission }) } };
+}
+
+test("by cookie and by header, and never by a mixture of both", async () => {
+  const { world, headers } = await admitted();
+  const admission = await world.admission();
+  const byHeader = { "Vestibule-Admission": admission, "Vestibule-Visitor": VISITOR_A };
+  expect((await world.get("/events/demo", { headers })).status).toBe(200);
+  expect((await world.get("/events/demo", { headers: byHeader })).status).toBe(200);
+  const mixed = { ...headers, "Vestibule-Visitor": VISITOR_B };
+  expect((await world.get("/events/demo", { headers: mixed })).status).toBe(429);
+});
+
+test("method, query, headers and body arrive; ours are taken out, the verified ones added", async () => {
+  const { world, headers } = await admitted();
+  const admission = await world.admission();
+  await world.post("/events/demo/buy?seat=1&seat=%2F2", {
+    headers: {
+      Cookie: `a=1; ${headers["Cookie"]}; session=x%20y`,
+      "Content-Type": "text/plain",
+      Range: "bytes=0-9",
+      "If-None-Match": '"abc"',
+      "Vestibule-Mode": "token",
+      "Vestibule-Anything": "1",
+      "Vestibule-Admission": admission,
+      "Vestibule-Visitor": VISITOR_A,
+      "X-Forwarded-Host": "evil.example",
+      "X-Forwarded-Proto": "gopher",
+    },
+    body: "hello",
   });
-  expect(byCookie.status).toBe(200);
-  expect(await byCookie.json()).toEqual({ path: "/events/demo" });
-  const byHeader = await world.get("/events/demo", {
-    headers: { "Vestibule-Admission": admission, "Vestibule-Visitor": VISITOR_A },
+  const [sent] = world.toOrigin();
+  expect(sent?.url).toBe("https://origin.internal/events/demo/buy?seat=1&seat=%2F2");
+  expect(sent).toMatchObject({ method: "POST", body: "hello", redirect: "manual" });
+  expect(Object.fromEntries(sent?.headers ?? [])).toMatchObject({
+    cookie: "a=1; session=x%20y",
+    "content-type": "text/plain",
+    range: "bytes=0-9",
+    "if-none-match": '"abc"',
+    "vestibule-admission": admission,
+    "vestibule-visitor": VISITOR_A,
+    "x-forwarded-host": "shop.example",
+    "x-forwarded-proto": "https",
   });
-  expect(byHeader.status).toBe(200);
-  expect(NOW).toBeGreaterThan(0);
+  expect([...(sent?.headers.keys() ?? [])].filter((name) => name.startsWith("vestibule-"))).toEqual(
+    ["vestibule-admission", "vestibule-visitor"],
+  );
+});
+
+test("a client's own Vestibule headers never reach the origin, on unprotected paths either", async () => {
+  const { world } = await admitted();
+  const forged = { "Vestibule-Admission": "forged", "Vestibule-Visitor": VISITOR_A };
+  expect((await world.get("/about", { headers: { ...forged, Cookie: "x=1" } })).status).toBe(200);
+  const [sent] = world.toOrigin();
+  expect([...(sent?.headers.keys() ?? [])].some((name) => name.startsWith("vestibule-"))).toBe(
+    false,
+  );
+  expect(sent?.headers.get("cookie")).toBe("x=1");
+});
+
+describe("what the origin answers is what the fan gets", () => {
+  test.each([301, 302, 303, 307, 308])("EP-01: %i is not followed", async (status) => {
+    const { world, headers } = await admitted();
+    world.origin = () =>
+      new Response(null, {
+        status,
+        headers: [
+          ["Location", "https://pay.example/x?y=1"],
+          ["Set-Cookie", "a=1"],
+          ["Set-Cookie", "b=2; Expires=Wed, 21 Oct 2027 07:28:00 GMT"],
+        ],
+      });
+    const response = await world.post("/events/demo/buy", { headers, body: "x" });
+    expect(response.status).toBe(status);
+    expect(response.headers.get("location")).toBe("https://pay.example/x?y=1");
+    expect(response.headers.getSetCookie()).toEqual([
+      "a=1",
+      "b=2; Expires=Wed, 21 Oct 2027 07:28:00 GMT",
+    ]);
+    expect(world.toOrigin()).toHaveLength(1);
+  });
+
+  test.each([204, 205, 304, 404, 500, 503])(
+    "EP-06: status %i passes, with every header",
+    async (status) => {
+      const { world, headers } = await admitted();
+      const body = status < 400 ? null : "oops";
+      world.origin = () =>
+        new Response(body, { status, headers: { ETag: '"1"', "Cache-Control": "max-age=9" } });
+      const response = await world.get("/events/demo", { headers: { ...PAGE_VIEW, ...headers } });
+      expect(response.status).toBe(status);
+      expect(response.headers.get("etag")).toBe('"1"');
+      expect(response.headers.get("cache-control")).toBe("max-age=9");
+      expect(response.headers.getSetCookie()).toEqual([]);
+      expect(await response.text()).toBe(body ?? "");
+    },
+  );
+
+  test("EP-07: a WebSocket opens for who is admitted, and others get a plain refusal", async () => {
+    const { world, headers } = await admitted();
+    world.origin = () => {
+      const [client, server] = Object.values(new WebSocketPair()) as [WebSocket, WebSocket];
+      server.accept();
+      return new Response(null, {
+        status: 101,
+        webSocket: client,
+        headers: { "Set-Cookie": "s=1" },
+      });
+    };
+    const upgrade = { Upgrade: "websocket", Connection: "Upgrade", ...PAGE_VIEW };
+    const open = await world.get("/events/demo/seats", { headers: { ...headers, ...upgrade } });
+    expect(open.status).toBe(101);
+    expect(open.webSocket).not.toBeNull();
+    const refused = await world.get("/events/demo/seats", { headers: upgrade });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("content-type")).toBe("application/problem+json");
+  });
+});
+
+describe("AO-10: an origin in trouble is never answered with the holding page", () => {
+  test("it cannot be reached: 502", async () => {
+    const { world, headers } = await admitted();
+    world.origin = () => Promise.reject(new Error("refused"));
+    const response = await world.get("/events/demo", { headers: { ...PAGE_VIEW, ...headers } });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({
+      type: "urn:vestibule:problem:origin-unreachable",
+    });
+  });
+  test("it sends no head within the deadline: 504", async () => {
+    const world = await createWorld({ config: { originDeadlineMs: 100 } });
+    const admission = await world.admission();
+    world.origin = () =>
+      new Promise((_resolve, reject) => {
+        world.whenAborted = () => reject(new Error("aborted"));
+      });
+    const response = await world.get("/events/demo", {
+      headers: { Cookie: cookies({ visitor: VISITOR_A, admission }) },
+    });
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({ type: "urn:vestibule:problem:origin-timeout" });
+  });
+});
+
+describe("holds", () => {
+  const since = 1_800_000_000_000;
+  test("entries: whoever's slot opened before goes on, whoever's opened after is out", async () => {
+    const world = await createWorld();
+    world.drip = { heldSince: since - 30_000, heldScope: "entries" };
+    const before = await world.admission({ number: 1, opensAt: since - 31_000 });
+    const after = await world.admission({ number: 2, opensAt: since - 20_000 });
+    const show = async (admission: string) =>
+      (
+        await world.get("/events/demo", {
+          headers: { Cookie: cookies({ visitor: VISITOR_A, admission }) },
+        })
+      ).status;
+    expect([await show(before), await show(after)]).toEqual([200, 429]);
+    expect([await show(before), await show(after)]).toEqual([200, 429]);
+  });
+
+  test("after the resume a token of a cut slot is void, and one signed anew is good", async () => {
+    const world = await createWorld();
+    world.drip = { cuts: [{ since: since - 60_000, until: since - 30_000 }] };
+    const stale = await world.admission({ opensAt: since - 50_000, iat: since / 1000 - 70 });
+    const fresh = await world.admission({ opensAt: since - 20_000, iat: since / 1000 - 25 });
+    const show = async (admission: string) =>
+      (
+        await world.get("/events/demo", {
+          headers: { Cookie: cookies({ visitor: VISITOR_A, admission }) },
+        })
+      ).status;
+    expect([await show(stale), await show(fresh)]).toEqual([429, 200]);
+  });
 });

@@ -5,6 +5,7 @@
 import type { ManifestEvent, DripClaims } from "@vestibule/contracts/statements";
 import { problemDocument, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
 import { epochMs, epochSeconds, ticketNumber, type EpochMs } from "@vestibule/kernel/units";
+import { sleep } from "@vestibule/feed/fetch-text.system";
 import { importPrivateJwk, type SigningKey } from "@vestibule/keys/signing-key";
 import type { PublicJwk } from "@vestibule/keys/public-key";
 import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
@@ -12,11 +13,12 @@ import { hashVisitor } from "@vestibule/token/visitor";
 import type { EdgeConfig } from "../src/config.ts";
 import { createEdge } from "../src/create-edge.ts";
 import type { EdgeHandler } from "../src/edge.ts";
+import { EVENT, LIFETIME_SECONDS, NOW } from "./event.ts";
 
-export const NOW = epochMs(1_800_000_000_000);
+export { EVENT, LIFETIME_SECONDS, NOW };
+
 export const HOST = "https://shop.example";
 export const ISSUER = "https://mint.example";
-export const LIFETIME_SECONDS = 600;
 /** Two visitors: A has the place, B is somebody else. */
 export const VISITOR_A = "A".repeat(43);
 export const VISITOR_B = `${"B".repeat(42)}A`;
@@ -48,6 +50,8 @@ export interface World {
   toOrigin(): Sent[];
   get(path: string, init?: RequestInit): Promise<Response>;
   post(path: string, init?: RequestInit): Promise<Response>;
+  /** Set by an origin that hangs: called when the edge gives up on it. */
+  whenAborted?: () => void;
   /** Work that requests left for the background. */
   settle(): Promise<void>;
   ticket(number: number, visitor?: string): Promise<string>;
@@ -63,20 +67,6 @@ interface AdmissionOptions {
   readonly key: SigningKey;
   readonly lifetimeSeconds: number;
 }
-
-export const EVENT: ManifestEvent = {
-  event: "demo",
-  title: "Spring concert",
-  hosts: ["shop.example", "www.shop.example"],
-  paths: ["/events/demo*"],
-  bypass: [{ paths: ["/events/demo/logo.svg"], methods: ["GET"] }],
-  homePath: "/events/demo",
-  lifetimeSeconds: LIFETIME_SECONDS,
-  claimWindowSeconds: 180,
-  holdingStatus: 200,
-  accent: "#0b6e4f",
-  endsAt: NOW + 86_400_000,
-};
 
 export async function newKey(): Promise<{ key: SigningKey; jwk: PublicJwk }> {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
@@ -95,7 +85,6 @@ export async function createWorld(
   options: {
     config?: Partial<EdgeConfig>;
     subtle?: { importKey: unknown; verify: unknown };
-    /** Called with every request to a mint, before it is answered. */
   } = {},
 ): Promise<World> {
   const { key, jwk } = await newKey();
@@ -208,7 +197,7 @@ export async function createWorld(
     },
     clock: { now: () => world.now },
     randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
-    sleep: () => Promise.resolve(),
+    sleep,
     subtle: (options.subtle ?? crypto.subtle) as typeof crypto.subtle,
     log: () => undefined,
     fetch: async (url, init) => {
@@ -216,6 +205,7 @@ export async function createWorld(
       const body = init.body ? await new Response(init.body).text() : "";
       const request = { url, method: init.method ?? "GET", headers, body, redirect: init.redirect };
       sent.push(request);
+      init.signal?.addEventListener("abort", () => world.whenAborted?.());
       if (isMint(url)) return answerAsMint(request);
       return url.startsWith("https://purchase.internal/")
         ? world.purchase(request)

@@ -42,8 +42,8 @@ export interface FeedOptions {
 /** A drip statement as it was received. Its identity changes exactly when its content does. */
 export interface KnownDrip {
   readonly claims: DripClaims;
-  /** By the clock of the location. */
-  readonly receivedAt: EpochMs;
+  /** When it was asked for, by the clock of the location. */
+  readonly askedAt: EpochMs;
   /** With `claims.at` this bounds the offset from the mint's clock; `undefined` from the cache. */
   readonly roundTripMs: number | undefined;
 }
@@ -166,9 +166,9 @@ class Feed implements MintFeed {
 
   health(now: EpochMs): FeedHealth {
     const drips: Record<string, { seq: number; ageMs: number; expired: boolean }> = {};
-    for (const [event, { claims, receivedAt }] of this.#drips) {
+    for (const [event, { claims, askedAt }] of this.#drips) {
       const expired = now >= (claims.exp + this.#options.skewSeconds) * 1000;
-      drips[event] = { seq: claims.seq, ageMs: now - receivedAt, expired };
+      drips[event] = { seq: claims.seq, ageMs: now - askedAt, expired };
     }
     return {
       keyIds: [...(this.keys(now)?.keys() ?? [])],
@@ -234,8 +234,8 @@ class Feed implements MintFeed {
     }
     this.mints.worked(base);
     const { text, roundTripMs } = answer.value;
-    const fetchedAt = epochMs(now + Math.max(0, Math.ceil(roundTripMs)));
-    const at = { now: fetchedAt, roundTripMs };
+    const fetchedAt = now;
+    const at = { now, roundTripMs };
     let adoption = await this.#adopt(thing, { text, fetchedAt }, at);
     if (adoption === "unknown-key" && this.mayAskForUnknownKey(now)) {
       await this.refresh("keys", now);
@@ -272,7 +272,7 @@ class Feed implements MintFeed {
     }
     this.#drips.set(event, {
       claims: read.value,
-      receivedAt: entry.fetchedAt,
+      askedAt: entry.fetchedAt,
       roundTripMs: at.roundTripMs,
     });
     return "adopted";

@@ -22,7 +22,7 @@ export function isNewerKeys(
   if (next.seq !== undefined && known.seq !== undefined && next.seq !== known.seq) {
     return next.seq > known.seq;
   }
-  return next.fetchedAt > known.fetchedAt;
+  return next.fetchedAt >= known.fetchedAt;
 }
 
 /** The `seq` member of a JWKS, when it has a usable one. */

@@ -26,6 +26,7 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
   if (refusal !== undefined) return refusal;
 
   const place = await edge.tickets.check(credentials, event, now);
+  if (place !== undefined) await edge.feed.whenKnown(`drip:${event.event}`, now);
   if (place !== undefined && keepsPlace(visit, event, place)) {
     const { number, ticket, issuedAt } = place;
     return joined(joining, { number, ticket, issuedAt: issuedAt * 1000, status: 200 });

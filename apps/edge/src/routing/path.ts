@@ -34,7 +34,7 @@ export function readPath(raw: string, parsed = raw): ReadPath {
   const normal = resolve(decodeUnreserved(raw));
   const others = new Set<string>([resolve(decodeUnreserved(parsed))]);
   // `;` starts a path parameter for some servers (RFC 3986 section 3.3): they route without it.
-  for (let text = raw, round = 0; round <= DECODE_ROUNDS_MAX; round += 1) {
+  for (let text = decodeUnreserved(raw), round = 0; round <= DECODE_ROUNDS_MAX; round += 1) {
     const slashed = text.replaceAll("\\", "/");
     for (const reading of [text, slashed, slashed.replace(/;[^/]*/g, "")]) {
       others.add(resolve(reading));

@@ -1,0 +1,220 @@
+/**
+ * `node apps/edge/test/look/main.ts [folder]`: every state of the holding page in real Chromium, phone
+ * and desktop, light and dark, as pictures to look at. Fails when a page logs an error, breaks its own
+ * content policy, or is wider than a screen of 320 px.
+ */
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { type Browser, chromium } from "playwright-core";
+import { buildPageAssets } from "../../build/page-assets.ts";
+
+await buildPageAssets();
+const { EVENT, VISITOR_A, createWorld, refusal } = await import("../world.ts");
+type World = Awaited<ReturnType<typeof createWorld>>;
+
+const folder = process.argv[2] ?? ".cache/holding-page";
+const CHROMIUM = process.env["VESTIBULE_CHROMIUM"] ?? "/usr/bin/chromium";
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+interface Scene {
+  readonly name: string;
+  readonly number?: number;
+  readonly drip?: () => Partial<World["drip"]>;
+  readonly event?: () => Partial<typeof EVENT>;
+  readonly prepare?: (world: World) => void;
+  readonly cookies?: false;
+  readonly offline?: true;
+  readonly script?: false;
+}
+
+const NEVER = (): Promise<Response> => new Promise(() => undefined);
+const noGrants = (world: World) => {
+  world.mint = ({ method }) => (method === "POST" ? NEVER() : undefined);
+};
+const past = (ms: number) => [
+  { base: 1, count: 100, from: Date.now() - ms - 10_000, until: Date.now() - ms },
+];
+const SCENES: readonly Scene[] = [
+  { name: "joining", prepare: noGrants },
+  { name: "joining-plain", script: false },
+  {
+    name: "scheduled",
+    event: () => ({ startsAt: Date.now() + 754_000, joinableAt: Date.now() + 754_000 }),
+    drip: () => ({ state: "scheduled", startsAt: Date.now() + 754_000 }),
+  },
+  {
+    name: "scheduled-with-place",
+    number: 812,
+    drip: () => ({
+      state: "prequeue",
+      startsAt: Date.now() + 4_754_000,
+      segments: [],
+      committed: 0,
+      serving: 0,
+    }),
+  },
+  { name: "waiting", number: 1_204, drip: () => ({ serving: 310 }) },
+  { name: "waiting-plain", number: 1_204, script: false },
+  {
+    name: "waiting-far",
+    number: 1_240_833,
+    drip: () => ({
+      rate: 6_000,
+      notice: "The night train is sold out. Day trains have plenty of seats left – شكراً لصبركم.",
+    }),
+  },
+  {
+    name: "near",
+    number: 112,
+    drip: () => ({
+      segments: [{ base: 1, count: 100, from: Date.now() - 60_000, until: Date.now() + 20_000 }],
+    }),
+  },
+  { name: "known", number: 75, prepare: noGrants },
+  { name: "turn", number: 5, prepare: noGrants },
+  { name: "turn-plain", number: 5, script: false },
+  {
+    name: "missed",
+    number: 5,
+    drip: () => ({ segments: past(400_000) }),
+    prepare: (world) => {
+      world.mint = ({ url }) => (url.endsWith("/admissions") ? refusal("slot-over") : undefined);
+    },
+  },
+  { name: "missed-plain", number: 5, drip: () => ({ segments: past(400_000) }), script: false },
+  {
+    name: "paused",
+    number: 1_204,
+    drip: () => ({
+      state: "paused",
+      heldSince: Date.now() - 9_000,
+      notice: "A short break: the payment provider is slow. We go on in a few minutes.",
+    }),
+  },
+  { name: "soldout", number: 1_204, drip: () => ({ state: "soldout" }) },
+  { name: "ended", number: 1_204, drip: () => ({ state: "ended" }) },
+  {
+    name: "unreachable",
+    prepare: (world) =>
+      (world.mint = ({ method }) => (method === "POST" ? refusal("unavailable") : undefined)),
+  },
+  { name: "cookies", cookies: false },
+  { name: "offline", number: 1_204, offline: true },
+];
+
+const SCREENS = [
+  { name: "phone", width: 390, height: 780, scheme: "light" },
+  { name: "phone-dark", width: 390, height: 780, scheme: "dark" },
+  { name: "desktop", width: 1_280, height: 800, scheme: "light" },
+  { name: "desktop-dark", width: 1_280, height: 800, scheme: "dark" },
+  { name: "small", width: 320, height: 568, scheme: "light" },
+] as const;
+
+async function serve(scene: Scene): Promise<{ world: World; base: string; close: () => void }> {
+  const world = await createWorld();
+  Object.defineProperty(world, "now", { get: () => Date.now() });
+  const server = createServer((incoming, outgoing) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const headers = new Headers();
+      for (let i = 0; i < incoming.rawHeaders.length; i += 2) {
+        headers.append(incoming.rawHeaders[i] ?? "", incoming.rawHeaders[i + 1] ?? "");
+      }
+      if (scene.cookies === false) headers.delete("cookie");
+      const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {};
+      const url = `http://${incoming.headers.host}${incoming.url}`;
+      const method = incoming.method ?? "GET";
+      const request = new Request(url, { method, headers, ...body });
+      const response = await world.edge.fetch(request, { waitUntil: (work) => void work });
+      outgoing.writeHead(response.status, [
+        ...[...response.headers].filter(([name]) => name !== "set-cookie").flat(),
+        ...response.headers.getSetCookie().flatMap((cookie) => ["set-cookie", cookie]),
+      ]);
+      if (response.body === null) outgoing.end();
+      else Readable.fromWeb(response.body as never).pipe(outgoing);
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  world.manifest = [{ ...EVENT, hosts: [host], title: "Winter night train", ...scene.event?.() }];
+  world.drip = scene.drip?.() ?? {};
+  scene.prepare?.(world);
+  return {
+    world,
+    base: `http://${host}`,
+    close: () => server.closeAllConnections() ?? server.close(),
+  };
+}
+
+async function look(browser: Browser, scene: Scene): Promise<string[]> {
+  const faults: string[] = [];
+  for (const screen of SCREENS) {
+    const { world, base, close } = await serve(scene);
+    const context = await browser.newContext({
+      viewport: { width: screen.width, height: screen.height },
+      colorScheme: screen.scheme,
+      javaScriptEnabled: scene.script !== false,
+      deviceScaleFactor: 1,
+      locale: "en-GB",
+    });
+    if (scene.number !== undefined) {
+      const cookie = (kind: string, value: string) => ({
+        name: `vst-${kind}-demo`,
+        value,
+        url: base,
+      });
+      const ticket = await world.ticket(scene.number);
+      await context.addCookies([cookie("visitor", VISITOR_A), cookie("ticket", ticket)]);
+    }
+    const page = await context.newPage();
+    const say = (text: string) => faults.push(`${scene.name} ${screen.name}: ${text}`);
+    page.on("pageerror", (error) => say(error.message));
+    page.on("console", (message) => {
+      const expected = /Failed to load resource/.test(message.text());
+      if (message.type() === "error" && !expected) say(message.text());
+    });
+    await page.goto(`${base}/events/demo`);
+    if (scene.script !== false) {
+      if (scene.offline) await context.setOffline(true);
+      const state = scene.name.replace(/-.*/, "");
+      await page
+        .waitForFunction(
+          (wanted) => document.querySelector("main")?.dataset["state"] === wanted,
+          state,
+          { timeout: 9_000 },
+        )
+        .catch(async () => say(`is in state ${await page.getAttribute("main", "data-state")}`));
+      await page.waitForTimeout(700);
+    }
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (width > screen.width) say(`is ${width} px wide`);
+    await page.screenshot({ path: `${folder}/${scene.name}.${screen.name}.png` });
+    await context.close();
+    close();
+  }
+  return faults;
+}
+
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const wanted = process.argv[3];
+const faults: string[] = [];
+for (const scene of SCENES) {
+  if (wanted === undefined || scene.name.includes(wanted))
+    faults.push(...(await look(browser, scene)));
+}
+await browser.close();
+for (const fault of faults) console.error(fault);
+console.log(`${folder}: ${SCENES.length} states, ${faults.length} faults`);
+process.exit(faults.length === 0 ? 0 : 1);

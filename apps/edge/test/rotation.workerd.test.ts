@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { epochMs } from "@vestibule/kernel/units";
+import {
+  LIFETIME_SECONDS,
+  NOW,
+  VISITOR_A,
+  type World,
+  cookies,
+  createWorld,
+  newKey,
+} from "./world.ts";
+
+async function show(world: World, admission: string): Promise<number> {
+  const headers = { Cookie: cookies({ visitor: VISITOR_A, admission }) };
+  const { status } = await world.get("/events/demo", { headers });
+  await world.settle();
+  return status;
+}
+
+const jwksFetches = (world: World) =>
+  world.sent.filter(({ url }) => url.endsWith("jwks.json")).length;
+
+describe("TV-12: what was verified once is asked for again", () => {
+  test("time: the second request is denied when the token is over", async () => {
+    const world = await createWorld();
+    const admission = await world.admission({ opensAt: NOW - (LIFETIME_SECONDS - 2) * 1_000 });
+    expect(await show(world, admission)).toBe(200);
+    expect(await show(world, admission)).toBe(200);
+    world.now = epochMs(NOW + 6_000);
+    expect(await show(world, admission)).toBe(200);
+    world.now = epochMs(NOW + 7_000);
+    expect(await show(world, admission)).toBe(429);
+  });
+
+  test("key: a revoked key admits nobody once the new key set is known", async () => {
+    const world = await createWorld();
+    const admission = await world.admission();
+    expect(await show(world, admission)).toBe(200);
+    world.keys = [(await newKey()).jwk];
+    world.now = epochMs(NOW + 61_000);
+    await show(world, admission);
+    expect(await show(world, admission)).toBe(429);
+  });
+
+  test("KR-07: a key past its end is over by the location's clock, also when no mint answers", async () => {
+    const world = await createWorld();
+    const [jwk] = world.keys;
+    if (jwk === undefined) throw new Error("a key");
+    world.keys = [{ ...jwk, exp: NOW / 1000 + 30 }];
+    const admission = await world.admission();
+    expect(await show(world, admission)).toBe(200);
+    world.mint = () => Promise.reject(new Error("away"));
+    world.now = epochMs(NOW + 29_000);
+    expect(await show(world, admission)).toBe(200);
+    world.now = epochMs(NOW + 30_000);
+    expect(await show(world, admission)).toBe(429);
+  });
+
+  test("visitor: the token of one visitor is worth nothing with the secret of another", async () => {
+    const world = await createWorld();
+    const admission = await world.admission();
+    expect(await show(world, admission)).toBe(200);
+    const copied = cookies({ visitor: `${"C".repeat(42)}A`, admission });
+    const { status } = await world.get("/events/demo", { headers: { Cookie: copied } });
+    expect(status).toBe(429);
+  });
+});
+
+test("law 7: a key that the location has not heard of yet is looked up once, and its token admitted", async () => {
+  const world = await createWorld();
+  await show(world, await world.admission());
+  const next = await newKey();
+  world.keys = [...world.keys, next.jwk];
+  world.now = epochMs(NOW + 20_000);
+  expect(await show(world, await world.admission({ key: next.key, opensAt: NOW }))).toBe(200);
+});
+
+test("KR-01: 1,000 made-up key ids cost one fetch, and valid tokens are unaffected", async () => {
+  const world = await createWorld();
+  const valid = await world.admission();
+  expect(await show(world, valid)).toBe(200);
+  const before = jwksFetches(world);
+  const stranger = await newKey();
+  const forged = await world.admission({ key: stranger.key });
+  const [, payload, signature] = forged.split(".");
+  for (let i = 0; i < 1_000; i += 1) {
+    const header = btoa(JSON.stringify({ alg: "Ed25519", typ: "vst-admission+jwt", kid: `k${i}` }));
+    const made = `${header.replace(/=+$/, "")}.${payload}.${signature}`;
+    expect(
+      (
+        await world.get("/events/demo", {
+          headers: { Cookie: cookies({ visitor: VISITOR_A, admission: made }) },
+        })
+      ).status,
+    ).toBe(429);
+    if (i % 100 === 0) expect(await show(world, valid)).toBe(200);
+  }
+  expect(jwksFetches(world) - before).toBeLessThanOrEqual(1);
+});
