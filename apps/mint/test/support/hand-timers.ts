@@ -21,9 +21,9 @@ export class HandTimers implements Timers {
     return () => void this.#pending.delete(timer);
   }
 
-  /** Milliseconds until the next one goes off; `undefined` when none is set. */
+  /** Milliseconds until the next one goes off that is not overdue; `undefined` when none is set. */
   nextIn(): number | undefined {
-    const times = [...this.#pending].map(({ at }) => at - this.#clock.now());
+    const times = [...this.#pending].map(({ at }) => at - this.#clock.now()).filter((ms) => ms >= 0);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 

@@ -49,6 +49,11 @@ export class MemoryStore implements MintStore {
     this.#clock = clock;
   }
 
+  /** Everything ever committed for an event. */
+  committed(event: string): readonly StoredSegment[] {
+    return this.#row(event).segments;
+  }
+
   async isUp(): Promise<boolean> {
     return this.trouble === undefined;
   }
