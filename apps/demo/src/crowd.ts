@@ -20,6 +20,8 @@ export interface CrowdOptions {
   readonly sku: string;
   readonly fans: number;
   readonly checks: Checks;
+  /** Who waits already when the crowd comes: people of an earlier start, whose places are kept. */
+  readonly alreadyWaiting: number;
   /** Read at each tick: it may be changed while the sale runs. */
   readonly ratePerMinute: () => number;
 }
@@ -70,8 +72,8 @@ export class Crowd {
   }
 
   async #arrive(): Promise<void> {
-    const { fans, ratePerMinute } = this.#options;
-    let rush = fans;
+    const { fans, alreadyWaiting, ratePerMinute } = this.#options;
+    let rush = Math.max(0, fans - alreadyWaiting);
     while (!this.#soldOut) {
       const perTick = TICK_MS / 1000;
       let come = Math.min(rush, Math.ceil(RUSH_PER_SECOND * perTick));

@@ -96,6 +96,7 @@ export async function launch(context: LaunchContext): Promise<void> {
     for (const close of closers.toReversed()) await close();
     await supervisor.stop();
     lock.release();
+    if (signal.aborted) display.say("Stopped.");
   }
 }
 

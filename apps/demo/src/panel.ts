@@ -48,7 +48,7 @@ export function panelLines(snapshot: Snapshot, look: Look): readonly string[] {
     row(label, `${value.padEnd(16)}${paint("gray", label2.padEnd(12))}${value2}`);
   const whole = (value: number): string => value.toLocaleString("en");
   const links = snapshot.links.map(({ label, target }) =>
-    row(label, paint(label === "admin token" ? "none" : "cyan", target)),
+    row(label.padEnd(15), paint(label === "admin token" ? "none" : "cyan", target)),
   );
   const bad = snapshot.violations;
   return [

@@ -10,7 +10,9 @@ import { identityOf } from "./process-identity.ts";
 import type { RunLock } from "./run-lock.ts";
 
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
-const TAIL_CHARS_MAX = 4_000;
+/** Holds a log line with its stack whole. */
+const TAIL_CHARS_MAX = 16_000;
+const WORDS_CHARS_MAX = 300;
 
 export interface PartCommand {
   /** How people call it: "mint". */
@@ -155,11 +157,22 @@ export class Supervisor {
 export function lastWords(tail: string): string {
   const lines = tail
     .split("\n")
-    .map((line) => line.trim())
+    .map((line) => messageOf(line.trim()))
     .filter((line) => line !== "" && !/^(at |Node\.js v|[{}[\]^~]*$)/.test(line));
   const errors = lines.filter((line) => /\b(error|fatal|panic|mistakes)\b/i.test(line));
   const last = (errors.length > 0 ? errors : lines).slice(-3).join("\n  ");
   return last === "" ? "" : `Its last words:\n  ${last}\n`;
+}
+
+/** Our parts log JSON, with a stack that is for the log; its message is for people. */
+function messageOf(line: string): string {
+  if (!line.startsWith("{")) return line;
+  try {
+    const { event, error } = JSON.parse(line) as { event?: string; error?: { message?: string } };
+    return error?.message === undefined ? "" : `error: ${event}: ${error.message}`;
+  } catch {
+    return line.slice(0, WORDS_CHARS_MAX);
+  }
 }
 
 /** Why a part ended on its own, in a line with what to do. */
@@ -170,6 +183,11 @@ export function explainEnd(name: string, tail: string, logFile: string): StartFa
   if (tail.includes("EADDRINUSE")) {
     return new StartFailure(
       `${name} found its port taken. Start again, or choose other ports with --port-base P.`,
+    );
+  }
+  if (/migration \d+ .*was changed/.test(tail)) {
+    return new StartFailure(
+      "The data were written by another version of these sources. Forget them with --reset, or choose another place with --data DIR.",
     );
   }
   return new StartFailure(

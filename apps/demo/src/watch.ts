@@ -46,6 +46,7 @@ export async function watchSale(options: WatchOptions): Promise<void> {
     sku: SKU,
     fans: options.fans,
     checks,
+    alreadyWaiting: look.event.waiting + look.event.upcoming,
     ratePerMinute: () => look.event.ratePerMinute,
   });
   crowd.start();

@@ -78,6 +78,7 @@ function send(edgeUrl: string, checks: Checks): Crowd {
     sku: "seat",
     fans: 120,
     checks,
+    alreadyWaiting: 0,
     ratePerMinute: () => 600,
   });
   crowd.start();

@@ -50,6 +50,21 @@ Node.js v24.0.0
   expect(lastWords("")).toBe("");
 });
 
+test("of a structured log the messages of errors are shown, never a stack", () => {
+  const log = [
+    { level: "info", event: "listening" },
+    { level: "error", event: "start-failed", error: { message: "no key", stack: "at secret.ts" } },
+  ];
+  const words = lastWords(log.map((line) => JSON.stringify(line)).join("\n"));
+  expect(words).toContain("start-failed: no key");
+  expect(words).not.toMatch(/secret|listening/);
+});
+
+test("data whose schema these sources do not know are another version's", () => {
+  const tail = "Error: migration 2 (keys) was changed after it was applied";
+  expect(explainEnd("mint", tail, "/l").message).toMatch(/another version.*--reset/);
+});
+
 test("a program that is not there says how to get it", () => {
   const failure = missing("PostgreSQL", fileError("ENOENT"));
   expect(failure).toBeInstanceOf(StartFailure);
