@@ -1,6 +1,12 @@
 /** A hop in front of one part that counts what passes, and can be cut. */
 import { once } from "node:events";
-import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from "node:http";
+import {
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  createServer,
+  request,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** `refuses`: nobody listens there. `hangs`: it takes connections and never answers. */
@@ -56,7 +62,13 @@ export class Cuttable {
 
 function passOn(base: URL, incoming: IncomingMessage, outgoing: ServerResponse): void {
   const onward = request(
-    { host: base.hostname, port: base.port, method: incoming.method, path: incoming.url, headers: incoming.headers },
+    {
+      host: base.hostname,
+      port: base.port,
+      method: incoming.method,
+      path: incoming.url,
+      headers: incoming.headers,
+    },
     (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
