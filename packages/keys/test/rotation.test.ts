@@ -11,6 +11,7 @@ import {
   signingKey,
   stagedSecondsMin,
 } from "@vestibule/keys/rotation";
+import { AssertionError } from "@vestibule/kernel/assert";
 import { type EpochMs, addMs, epochMs, epochSeconds } from "@vestibule/kernel/units";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -64,8 +65,8 @@ describe("the policy", () => {
     ["negative", { skewSeconds: -1 }],
     ["fractional", { propagationSeconds: 4.5 }],
   ])("one that contradicts itself is refused: %s", (_name, change) => {
-    expect(() => assertPolicy({ ...policy, ...change })).toThrow();
-    expect(() => plan([], START, { ...policy, ...change })).toThrow();
+    expect(() => assertPolicy({ ...policy, ...change })).toThrow(AssertionError);
+    expect(() => plan([], START, { ...policy, ...change })).toThrow(AssertionError);
   });
 });
 

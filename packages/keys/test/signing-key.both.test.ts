@@ -25,7 +25,7 @@ test("a private key in memory cannot be exported", async () => {
   if (!opened.ok) throw new Error("the sealed key is refused");
   for (const { key } of [signingKey, opened.value.signingKey]) {
     expect(key.extractable).toBe(false);
-    await expect(subtle.exportKey("jwk", key)).rejects.toThrow();
+    await expect(subtle.exportKey("jwk", key)).rejects.toThrow(/extractable/iu);
   }
 });
 
@@ -79,7 +79,7 @@ test("a stored key that is not the one its row names is refused", async () => {
 });
 
 test("a private key with another key's public half is refused: signing with it would leak it", async () => {
-  const pair = (await crypto.subtle.generateKey("Ed25519", true, ["sign"])) as CryptoKeyPair;
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign"]);
   const { d } = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as { d: string };
   const { publicJwk } = await generateSigningKey(kek);
   const imported = await importPrivateJwk({ kty: "OKP", crv: "Ed25519", x: publicJwk.x, d });

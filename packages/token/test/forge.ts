@@ -89,10 +89,13 @@ export async function forge(
 }
 
 /** A MAC instead of a signature, as whoever mixes up algorithms would make it. */
-export async function forgeMac(header: object, payload: object, secret: Uint8Array<ArrayBuffer>) {
+export async function forgeMac(
+  header: object,
+  payload: object,
+  { secret, hash }: { readonly secret: Uint8Array<ArrayBuffer>; readonly hash: string },
+): Promise<string> {
   const input = `${part(header)}.${part(payload)}`;
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"]);
+  const key = await crypto.subtle.importKey("raw", secret, { name: "HMAC", hash }, false, ["sign"]);
   const mac = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(input));
   return `${input}.${encodeBase64url(new Uint8Array(mac))}`;
 }

@@ -2,13 +2,8 @@
 import { writeFileSync } from "node:fs";
 
 import { JWKS } from "./forge.ts";
-import {
-  OPTIONS,
-  admissionVectors,
-  dripVectors,
-  manifestVectors,
-  ticketVectors,
-} from "./vector-cases.ts";
+import { OPTIONS } from "./vector-builder.ts";
+import { admissionVectors, dripVectors, manifestVectors, ticketVectors } from "./vector-cases.ts";
 
 const kinds = {
   admission: admissionVectors,

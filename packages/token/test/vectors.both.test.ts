@@ -3,7 +3,7 @@ import { verifyAdmission } from "@vestibule/token/verify-admission";
 import { verifyDrip } from "@vestibule/token/verify-drip";
 import { verifyManifest } from "@vestibule/token/verify-manifest";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
-import { compactVerify, importJWK } from "jose";
+import { compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
 
 import admissions from "../vectors/admission.json" with { type: "json" };
@@ -40,20 +40,22 @@ describe.each(files)("law 5: $typ, given the same token, clock and keys", ({ typ
     expect(await verdict(typ, token, { ...file.options, ...options })).toEqual(expected);
   });
 
-  test("nothing is accepted whose signature jose refuses", async () => {
+  test("jose finds the accepted ones genuine, and the forged ones forged", async () => {
     const known = await Promise.all(JWKS.keys.map((jwk) => importJWK({ ...jwk }, "Ed25519")));
+    const algorithms = ["Ed25519", "EdDSA"];
+    const disagreements: string[] = [];
     for (const { name, token, expected } of file.vectors) {
-      const verdicts = await Promise.all(
-        known.map((key) =>
-          compactVerify(token, key, { algorithms: ["Ed25519", "EdDSA"] }).then(
-            () => true,
-            () => false,
-          ),
+      const { kid } = expected.ok ? decodeProtectedHeader(token) : {};
+      const tried = JWKS.keys.map(async (jwk, index) =>
+        compactVerify(token, known[index]!, { algorithms }).then(
+          () => kid === undefined || kid === jwk.kid,
+          () => false,
         ),
       );
-      if (expected.ok) expect(verdicts, name).toContain(true);
-      if (expected.reason === "bad-signature" && !name.includes("other's kid"))
-        expect(verdicts, name).not.toContain(true);
+      const genuine = (await Promise.all(tried)).includes(true);
+      const forged = expected.reason === "bad-signature" && !name.includes("the other's kid");
+      if ((expected.ok && !genuine) || (forged && genuine)) disagreements.push(name);
     }
+    expect(disagreements).toEqual([]);
   });
 });
