@@ -180,6 +180,7 @@ describe("laws 1, 2 and 3", () => {
           for (const fan of history.fans) await codeOf(world.claim(fan as Fan));
         }
         await world.pass(400_000);
+        history.check();
         const served = new Set(openings(world.store.committed("spring")).map(({ n }) => n));
         for (const { place } of history.fans) expect(served, `number ${place.number}`).toContain(place.number);
       }),
