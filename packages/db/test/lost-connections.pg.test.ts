@@ -1,5 +1,8 @@
 import { createServer, connect as connectTcp, type Server, type Socket } from "node:net";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { startLocalPostgres } from "@vestibule/testkit/local-postgres";
@@ -73,20 +76,23 @@ test("connections that are killed again and again never leave a call without an 
 });
 
 test("a server that restarts is used again without a restart of ours", async () => {
-  const server = await startLocalPostgres();
+  const home = await mkdtemp(join(tmpdir(), "restart-"));
+  await chmod(home, 0o777); // the server runs as another user when we are root
+  const options = { dataDir: join(home, "data"), password: "restart-test" };
+  const server = await startLocalPostgres(options);
   const database = open(server.url());
-  expect(await database.isUp()).toBe(true);
-  await database.sql`select pg_terminate_backend(pid) from pg_stat_activity
-                      where pid <> pg_backend_pid() and application_name = 'db-test'`;
-  await expect.poll(() => database.isUp()).toBe(true);
+  await database.run((sql) => sql`create table t (n int)`);
   await server.stop();
   await expect(database.run((sql) => sql`select 1`)).rejects.toMatchObject({ code: "unavailable" });
   expect(await database.isUp()).toBe(false);
-  const again = await startLocalPostgres({ port: server.port });
-  const url = new URL(again.url());
-  const fresh = open(url.href);
-  await expect.poll(() => fresh.isUp(), { timeout: 5_000 }).toBe(true);
+  const again = await startLocalPostgres({ ...options, port: server.port });
+  await expect.poll(() => database.isUp(), { timeout: 5_000 }).toBe(true);
+  expect(await database.run((sql) => sql`insert into t values (1) returning n`)).toEqual([
+    { n: 1 },
+  ]);
+  await database.close();
   await again.stop();
+  await rm(home, { recursive: true });
 });
 
 test("a network that swallows everything is answered within the deadline, and left behind", async () => {
@@ -131,6 +137,29 @@ test("statements queued in a transaction whose connection is closed are all sett
   });
   await expect(call).rejects.toMatchObject({ code: "unavailable" });
   expect(await database.run((sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
+});
+
+test("a transaction that lost its connection never speaks on the one that replaced it", async () => {
+  const url = await freshDatabase();
+  const [database, killer] = [open(url, { connectionsMax: 1 }), open(url)];
+  await database.sql`create table t (n int)`;
+  const reached = Promise.withResolvers<number>();
+  const goOn = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<unknown>();
+  const call = database.transaction(async (sql) => {
+    const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    reached.resolve(row?.pid ?? 0);
+    await goOn.promise;
+    // Nobody waits for this one any more; it must not run outside of its transaction.
+    await sql`insert into t values (1)`.then(late.resolve, late.resolve);
+  });
+  const lost = call.catch((error: unknown) => error);
+  await killer.sql`select pg_terminate_backend(${await reached.promise})`;
+  expect(await lost).toMatchObject({ code: "unavailable" });
+  await database.sql`select 1`;
+  goOn.resolve();
+  expect(await late.promise).toMatchObject({ code: "CONNECTION_CLOSED" });
+  expect(await database.sql`select from t`).toHaveLength(0);
 });
 
 test("shutdown ends in bounded time while a statement never comes back", async () => {

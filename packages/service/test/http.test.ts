@@ -1,0 +1,232 @@
+import { connect } from "node:net";
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import * as z from "zod/mini";
+import { AppError } from "@vestibule/kernel/app-error";
+import { type ServiceApp, createApp, noStore } from "../src/app.ts";
+import { assertBearer } from "../src/bearer.ts";
+import { readJsonBytes, sendJson, sendProblem } from "../src/fast-http.ts";
+import {
+  type HttpServerOptions,
+  ListenError,
+  type RunningServer,
+  startHttpServer,
+} from "../src/http-server.ts";
+import { decodeJson, readJson } from "../src/json-body.ts";
+import { type Log, silentLog } from "../src/log.ts";
+import { problem } from "../src/problems.ts";
+import { Secret } from "../src/secret.ts";
+
+const schema = z.strictObject({ name: z.string() });
+const running: RunningServer[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.stop({ graceMs: 100 })));
+});
+
+const logged: { event: string; error: unknown }[] = [];
+const log: Log = { ...silentLog, error: (event, error) => void logged.push({ event, error }) };
+
+/** `/slow` and `/fast` read the same JSON, through hono and on the fast path. */
+async function start(
+  more: Partial<HttpServerOptions> = {},
+  routes: (app: ServiceApp) => void = () => {},
+): Promise<RunningServer> {
+  const app = createApp({ log, checks: { a: () => true } });
+  app.post("/slow", async (context) =>
+    noStore(context, 201, await readJson(context.req.raw, schema, { bytesMax: 100 })),
+  );
+  routes(app);
+  const server = await startHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    fetch: app.fetch,
+    log,
+    fast: (incoming, outgoing) => {
+      if (incoming.url !== "/fast") return false;
+      void (async () => {
+        try {
+          const bytes = await readJsonBytes(incoming, { bytesMax: 100 });
+          sendJson(outgoing, 201, JSON.stringify(decodeJson(bytes, schema)));
+        } catch (error) {
+          sendProblem(incoming, outgoing, error, log);
+        }
+      })();
+      return true;
+    },
+    ...more,
+  });
+  running.push(server);
+  return server;
+}
+
+const chunked = (text: string, pieces: number): ReadableStream =>
+  new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      pieces -= 1;
+      if (pieces === 0) controller.close();
+    },
+  });
+
+const send = async (url: string, type: string, body: BodyInit) => {
+  const init = { method: "POST", headers: { "Content-Type": type }, body, duplex: "half" };
+  const answer = await fetch(url, init);
+  const read = (await answer.json()) as { type?: string };
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  return `${answer.status} ${read.type?.replace("urn:vestibule:problem:", "") ?? "ok"}`;
+};
+
+test.each(["/slow", "/fast"])("%s answers what is no good JSON in the same way", async (path) => {
+  const url = (await start()).url + path;
+  const type = "application/json";
+  expect(await send(url, type, '{"name":"a"}')).toBe("201 ok");
+  expect(await send(url, "application/json; charset=utf-8", '{"name":"a"}')).toBe("201 ok");
+  expect(await send(url, type, chunked('{"name":"a"}', 1))).toBe("201 ok");
+  expect(await send(url, type, "{")).toBe("400 bad-request");
+  expect(await send(url, type, "")).toBe("400 bad-request");
+  expect(await send(url, type, new Uint8Array([0x22, 0xff, 0x22]))).toBe("400 bad-request");
+  expect(await send(url, type, '{"name":1}')).toBe("400 bad-request");
+  expect(await send(url, type, '{"name":"a","__proto__":{}}')).toBe("400 bad-request");
+  expect(await send(url, "text/plain", '{"name":"a"}')).toBe("415 unsupported-media-type");
+  expect(await send(url, "application/jsonp", '{"name":"a"}')).toBe("415 unsupported-media-type");
+  expect(await send(url, type, `"${"x".repeat(200)}"`)).toBe("413 body-too-large");
+  expect(await send(url, type, chunked("x".repeat(60), 3))).toBe("413 body-too-large");
+});
+
+test("a mistake in a body is named without its value", async () => {
+  const { url } = await start();
+  const answer = await fetch(`${url}/slow`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: '{"name":["hunter2"],"extra":1}',
+  });
+  const text = await answer.text();
+  expect(JSON.parse(text)).toMatchObject({ errors: [{ field: "name" }, { field: "extra" }] });
+  expect(text).not.toContain("hunter2");
+});
+
+test("unknown paths are 404, known paths with another method 405 with what is allowed", async () => {
+  const { url } = await start();
+  expect((await fetch(`${url}/nothing`)).status).toBe(404);
+  const wrong = await fetch(`${url}/slow`, { method: "DELETE" });
+  expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
+  expect((await fetch(`${url}/healthz`, { method: "HEAD" })).status).toBe(200);
+});
+
+test("an unknown error is 500, logged, and tells the caller nothing", async () => {
+  const { url } = await start({}, (app) => {
+    app.get("/boom", () => {
+      throw new Error("password is hunter2");
+    });
+    app.get("/odd", () => {
+      throw new AppError("no-such-code", { detail: "hunter2" });
+    });
+    app.get("/known", () => {
+      throw problem("unavailable", { internal: "hunter2", retryAfterSeconds: 1.2 });
+    });
+  });
+  for (const path of ["/boom", "/odd"]) {
+    const answer = await fetch(url + path);
+    const text = await answer.text();
+    expect([answer.status, text.includes("hunter2")]).toEqual([500, false]);
+    expect(logged.at(-1)?.event).toBe("request-failed");
+  }
+  const known = await fetch(`${url}/known`);
+  expect([known.status, known.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await known.text()).not.toContain("hunter2");
+});
+
+test("not ready is 503 with the name of what is missing", async () => {
+  const app = createApp({
+    log,
+    checks: { a: () => true, b: () => Promise.reject(new Error("away")) },
+  });
+  const answer = await app.request("/readyz");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toMatchObject({ ready: false, checks: { a: true, b: false } });
+});
+
+test("a taken port is said in words", async () => {
+  const { port } = await start();
+  const second = start({ port });
+  await expect(second).rejects.toThrow(ListenError);
+  await expect(second).rejects.toThrow(`127.0.0.1:${port} is in use`);
+});
+
+test("a stop lets accepted requests finish, closes idle connections and takes no new one", async () => {
+  const release = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const server = await start({}, (app) => {
+    app.get("/wait", async (context) => {
+      arrived.resolve();
+      await release.promise;
+      return noStore(context, 200, { done: true });
+    });
+  });
+  const idle = connect(server.port, "127.0.0.1");
+  await once(idle, "connect");
+  idle.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+  await once(idle, "data");
+  const waiting = fetch(`${server.url}/wait`);
+  await arrived.promise;
+  const stopped = server.stop({ graceMs: 5_000 });
+  await once(idle, "close");
+  await expect(fetch(`${server.url}/healthz`)).rejects.toThrow("fetch failed");
+  release.resolve();
+  expect(await (await waiting).json()).toEqual({ done: true });
+  await stopped;
+});
+
+test("a stop ends in bounded time when a request never ends", async () => {
+  const arrived = Promise.withResolvers<void>();
+  const server = await start({}, (app) => {
+    app.get("/never", () => {
+      arrived.resolve();
+      return new Promise<Response>(() => {});
+    });
+  });
+  const lost = Promise.allSettled([fetch(`${server.url}/never`)]);
+  await arrived.promise;
+  const startedAt = performance.now();
+  await server.stop({ graceMs: 100 });
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(await lost).toMatchObject([{ status: "rejected" }]);
+});
+
+test("a body that trickles in is cut off", async () => {
+  const { port } = await start({ requestTimeoutMs: 300, headTimeoutMs: 200 });
+  const socket = connect(port, "127.0.0.1");
+  const head = "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+  socket.write(`${head}Content-Length: 90\r\n\r\n{`);
+  let answer = "";
+  socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+  await once(socket, "close");
+  expect(answer).toMatch(/^HTTP\/1\.1 4(?:00|08)/);
+});
+
+test("a head that is too large is refused before anything of ours runs", async () => {
+  const { url } = await start();
+  const answer = await fetch(`${url}/healthz`, { headers: { Cookie: "c".repeat(40_000) } });
+  expect(answer.status).toBe(431);
+});
+
+test.each([
+  undefined,
+  "",
+  "Bearer",
+  "Bearer ",
+  "Basic abc",
+  "Bearer wrong",
+  "Bearer right x",
+  "right",
+])("the bearer token %j opens nothing", (header) => {
+  expect(() => assertBearer(header, new Secret("right"))).toThrow(
+    expect.objectContaining({ code: "unauthorized" }),
+  );
+});
+
+test("the right bearer token opens, however the scheme is written", () => {
+  for (const scheme of ["Bearer", "bearer", "BEARER"]) {
+    expect(() => assertBearer(`${scheme} right`, new Secret("right"))).not.toThrow();
+  }
+});
