@@ -5,18 +5,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Reads `+ pid signal` and `- pid`. At the end of input it signals the newest first, gives
+ * Reads `+ pid signal`, `- pid` and `file path`. At the end of input it signals the newest first, gives
  * everything ten seconds, and then ends what is left with its process group.
  */
 const SCRIPT = `
 trap '' INT TERM HUP
 all=
+file=
 while read -r what pid signal; do
   case $what in
     +) all="$pid:$signal $all" ;;
+    file) file="$pid\${signal:+ $signal}" ;;
     -) rest=; for one in $all; do [ "\${one%%:*}" = "$pid" ] || rest="$rest $one"; done; all=$rest ;;
   esac
 done
+[ -n "$file" ] && rm -f -- "$file"
 [ -z "$all" ] && exit 0
 for one in $all; do kill -"\${one##*:}" "\${one%%:*}" 2>/dev/null; done
 for second in 1 2 3 4 5 6 7 8 9 10; do
@@ -51,6 +54,11 @@ export class Guard {
 
   remove(pid: number): void {
     this.#tell(`- ${pid}`);
+  }
+
+  /** A file that must not outlive the parts. */
+  addFile(path: string): void {
+    this.#tell(`file ${path}`);
   }
 
   /** Nothing is left to guard. */

@@ -87,7 +87,7 @@ export async function launch(context: LaunchContext): Promise<void> {
     if (isNew) forgetOutside(home);
     if (options.reset) emptyHome(home);
     openHome(home);
-    await Promise.race([run(context, { home, lock, supervisor, closers }), supervisor.failed]);
+    await Promise.race([run(context, { home, supervisor, closers }), supervisor.failed]);
   } catch (error) {
     if (!signal.aborted || error instanceof StartFailure) throw error;
   } finally {
@@ -104,13 +104,12 @@ async function run(
   context: LaunchContext,
   parts: {
     home: Home;
-    lock: RunLock;
     supervisor: Supervisor;
     closers: (() => Promise<void> | void)[];
   },
 ): Promise<void> {
   const { root, options, display, signal } = context;
-  const { home, lock, supervisor, closers } = parts;
+  const { home, supervisor, closers } = parts;
   const secrets = readSecrets(home);
   const stored = readSale(home);
   const portBase = options.portBase ?? stored?.portBase ?? DEFAULTS.portBase;
@@ -163,7 +162,7 @@ async function run(
   };
   const { readyFile } = options;
   if (readyFile !== undefined) {
-    lock.noteReadyFile(readyFile);
+    supervisor.noteReadyFile(readyFile);
     closers.push(() => rmSync(readyFile, { force: true }));
     writeJson(readyFile, ready);
   }

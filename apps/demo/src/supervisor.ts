@@ -129,6 +129,12 @@ export class Supervisor {
     return part;
   }
 
+  /** A file that says that everything runs: it is removed also when we are killed. */
+  noteReadyFile(path: string): void {
+    this.#lock.noteReadyFile(path);
+    this.#guard.addFile(path);
+  }
+
   /** Stops everything, the last started first; the same promise for whoever calls again. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();

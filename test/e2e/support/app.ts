@@ -1,4 +1,6 @@
 /** What an app without cookies does at an edge, and what the purchase API takes directly. */
+import { randomBytes } from "node:crypto";
+
 import type { EdgeClaimAnswer, EdgeJoinAnswer, EdgePlace } from "@vestibule/contracts/line-api";
 import {
   ADMISSION_HEADER,
@@ -12,7 +14,7 @@ import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { PurchaseAnswer } from "@vestibule/contracts/purchase-api";
 import type { DripView } from "@vestibule/contracts/statements";
 
-import { eventually } from "./eventually.ts";
+import { Decided, eventually, inTurn } from "./eventually.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -44,6 +46,11 @@ export interface SendOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
+}
+
+/** A visitor's secret: 256 bits. */
+export function newVisitor(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 /** Follows no redirect and keeps no cookie. A body that is no JSON is `{}`. */
@@ -119,19 +126,21 @@ export class App {
     });
   }
 
-  /** @throws Error when it is refused. */
+  /** Asks again, as the same visitor, while it is told to come back. @throws Error when it is refused. */
   async join(shown: { visitor?: string; ticket?: string } = {}): Promise<Place> {
-    const answer = await this.tryJoin(shown);
-    const { number, visitor, ticket } = answer.body;
-    if (answer.status > 201 || visitor === undefined || ticket === undefined) {
-      throw new Error(`join: ${answer.status} ${answer.text}`);
-    }
-    return { number, visitor, ticket };
+    const visitor = shown.visitor ?? newVisitor();
+    const { body } = await eventually("a place in line", async () => {
+      const answer = await this.tryJoin({ ...shown, visitor });
+      if (answer.status === 503) return undefined;
+      if (answer.status > 201) throw new Decided(`join: ${answer.status} ${answer.text}`);
+      return answer;
+    });
+    return { number: body.number, visitor, ticket: body.ticket ?? "" };
   }
 
-  /** So many different visitors, at the same time. */
-  joinAll(count: number): Promise<readonly Place[]> {
-    return Promise.all(Array.from({ length: count }, () => this.join()));
+  /** So many different visitors, so many at the same time. */
+  joinAll(count: number, atOnce = 25): Promise<readonly Place[]> {
+    return inTurn(Array.from({ length: count }), atOnce, () => this.join());
   }
 
   async tryDrip(): Promise<DripView | undefined> {
@@ -169,7 +178,7 @@ export class App {
         const answer = await this.tryClaim(place);
         if (answer.status === 201) return answer;
         if ([425, 503].includes(answer.status)) return undefined;
-        throw new Error(`claim: ${answer.status} ${answer.text}`);
+        throw new Decided(`claim: ${answer.status} ${answer.text}`);
       },
       { withinMs, everyMs: 150 },
     );

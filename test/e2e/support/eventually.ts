@@ -3,10 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const INTERVAL_MS = 50;
 
+/** An answer that no further asking will change. */
+export class Decided extends Error {
+  override readonly name = "Decided";
+}
+
 /**
  * Asks until `ask` gives something else than `undefined` or `false`.
  *
- * @throws Error that says `what`, and the last error of `ask`, when that takes longer than `withinMs`.
+ * @throws Decided of `ask` at once; Error that says `what`, and the last error of `ask`, when it takes
+ * longer than `withinMs`.
  */
 export async function eventually<Value>(
   what: string,
@@ -21,6 +27,7 @@ export async function eventually<Value>(
       if (value !== undefined && value !== false) return value;
       last = value;
     } catch (error) {
+      if (error instanceof Decided) throw error;
       last = error;
     }
     await sleep(everyMs);
@@ -45,4 +52,19 @@ export async function watch<Value>(
     await sleep(everyMs);
   }
   return seen;
+}
+
+/** `work` for all of them, so many at a time; the answers in the order of the items. */
+export async function inTurn<Item, Value>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Value>,
+): Promise<readonly Value[]> {
+  const values: Value[] = [];
+  const queue = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of queue) values[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return values;
 }
