@@ -14,7 +14,7 @@ const SUFFIX = "/drip";
 
 interface Encoded {
   readonly drip: KnownDrip;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly headers: Headers;
 }
@@ -74,7 +74,7 @@ export function dripView(event: string, { claims }: KnownDrip): DripView {
 }
 
 function encode(event: string, drip: KnownDrip): Encoded {
-  const body = new TextEncoder().encode(JSON.stringify(dripView(event, drip)));
+  const body = new Uint8Array(new TextEncoder().encode(JSON.stringify(dripView(event, drip))));
   const etag = `"${drip.claims.seq}-${drip.claims.at}"`;
   const headers = new Headers({
     "Content-Type": "application/json",

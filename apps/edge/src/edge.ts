@@ -1,6 +1,7 @@
 /** The request table of design section 6, from the hottest row to the rarest. */
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import type { EpochMs } from "@vestibule/kernel/units";
 import { isHeadTooLarge, readCredentials } from "./admission/credentials.ts";
 import { api } from "./api/app.ts";
 import { type DripPoll, coldDrip, createDripPoll } from "./drip-poll.ts";
@@ -12,36 +13,44 @@ import { readPath } from "./routing/path.ts";
 import { type Background, type Edge, type Visit, keepFresh, readVisit } from "./visit.ts";
 
 export interface EdgeHandler {
-  fetch(request: Request, background: Background): Promise<Response>;
+  /** A poll of a known event is answered at once, without a promise. */
+  fetch(request: Request, background: Background): Response | Promise<Response>;
 }
 
 export function createHandler(edge: Edge): EdgeHandler {
   const poll = createDripPoll(edge);
   return {
-    async fetch(request, background) {
+    fetch(request, background) {
       const now = edge.clock.now();
       const polled = poll.eventOf(request);
       if (polled !== undefined) {
         const hit = poll.answer(request, polled, { now, background });
         if (hit !== undefined) return hit;
       }
-      const visit = readVisit(edge, { request, background, now });
-      if (visit === undefined)
-        return problem("bad-request", { detail: "The address is not valid." });
-      await learn(visit);
-      if (polled !== undefined) return answerCold(poll, visit, polled);
-      return route(visit);
+      // A broken invariant of ours is a 500 and never opens anything.
+      return answer(edge, poll, { request, background, now, polled }).catch(() =>
+        problem("internal"),
+      );
     },
   };
+}
+
+async function answer(
+  edge: Edge,
+  poll: DripPoll,
+  call: { request: Request; background: Background; now: EpochMs; polled: string | undefined },
+): Promise<Response> {
+  const { polled } = call;
+  const visit = readVisit(edge, call);
+  if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
+  if (edge.feed.manifest() === undefined) await learn(visit);
+  else keepFresh(visit, undefined);
+  return polled === undefined ? route(visit) : answerCold(poll, visit, polled);
 }
 
 /** Only a location that has never seen a manifest waits; everybody else is answered from what is known. */
 async function learn(visit: Visit): Promise<void> {
   const { edge, background, now } = visit;
-  if (edge.feed.manifest() !== undefined) {
-    keepFresh(visit, undefined);
-    return;
-  }
   const first = Promise.all([
     edge.feed.whenKnown("keys", now),
     edge.feed.whenKnown("manifest", now),

@@ -12,13 +12,17 @@ import { problem } from "./problem.ts";
 let handler: EdgeHandler | undefined;
 
 export default {
-  async fetch(request, env, ctx) {
-    // Two first requests may both wire one: values, never a promise that another request began.
-    const edge = handler ?? (await wire(env));
-    handler ??= edge;
-    return handler?.fetch(request, ctx) ?? problem("unavailable", { retryAfterSeconds: 30 });
+  fetch(request, env, ctx) {
+    return handler === undefined ? first(request, env, ctx) : handler.fetch(request, ctx);
   },
 } satisfies ExportedHandler<EdgeEnv>;
+
+async function first(request: Request, env: EdgeEnv, ctx: ExecutionContext): Promise<Response> {
+  // Two first requests may both wire one: values, never a promise that another request began.
+  const edge = await wire(env);
+  handler ??= edge;
+  return handler?.fetch(request, ctx) ?? problem("unavailable", { retryAfterSeconds: 30 });
+}
 
 async function wire(env: EdgeEnv): Promise<EdgeHandler | undefined> {
   const config = readConfig(env);

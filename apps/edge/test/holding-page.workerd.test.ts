@@ -148,7 +148,7 @@ describe("the page", () => {
     const waiting = await page(1_234);
     expect(waiting).toContain(">1,234</b>");
     expect(waiting).toContain('data-state="waiting"');
-    expect(waiting).toContain("people ahead of you");
+    expect(waiting).toContain("people ahead");
     expect(waiting).toContain('<a href="/events/demo?a=1&amp;b=2">Look again</a>');
     expect(await page(60)).toContain('data-state="known"');
     const turn = await page(5);

@@ -52,7 +52,7 @@ export function pageHtml(parts: PageParts): string {
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
 ${actionsHtml(parts)}
 </main>
-<footer id="kept"${hidden(view.number === undefined)}>${texts.kept}</footer>
+<footer id="kept"${hidden(!words.kept)}>${texts.kept}</footer>
 <script type="application/json" id="data" nonce="${nonce}">${jsonForHtml(data)}</script>
 <script nonce="${nonce}">${parts.script}</script>
 </body>

@@ -6,8 +6,7 @@ const count = (n: number, one: string, many: string) => (n === 1 ? one : many);
 export const texts = {
   lang: "en",
   place: "Your place in line",
-  ahead: (n: number) => count(n, "person ahead of you", "people ahead of you"),
-  nobodyAhead: "Nobody ahead of you",
+  ahead: (n: number) => count(n, "person ahead", "people ahead"),
   wait: "estimated wait",
   waitUnknown: "Not known yet",
   turnAt: "your turn",
@@ -50,7 +49,8 @@ export const texts = {
     waiting: "You go in by yourself when it is your turn.",
     near: "Your exact time is about to be set.",
     turn: "Taking you in.",
-    missed: "Nobody came in time, so the next person went ahead. You can join the line again.",
+    missed:
+      "It was not taken up in time, so the next person went ahead. You can join the line again.",
     paused: "Nobody goes in at the moment. Your place is kept, and the line goes on from here.",
     soldout: "Everything has been sold. If something comes back, the line goes on from here.",
     ended: "Thank you for your interest.",

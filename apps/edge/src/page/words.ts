@@ -15,6 +15,8 @@ export interface Words {
   readonly facts: readonly Fact[];
   readonly lead: string;
   readonly notice: string;
+  /** Whether to say that the place stays theirs. */
+  readonly kept: boolean;
   /** What a press of the button does; without JavaScript there is always one. */
   readonly action: "join" | "join-again" | "enter" | "again" | "none";
 }
@@ -39,6 +41,7 @@ export function wordsOf(view: View, formats: Formats, eventTitle: string): Words
     facts: factsOf(view, formats),
     lead: leadOf(view),
     notice: view.notice,
+    kept: number !== undefined && state !== "ended" && state !== "missed" && state !== "cookies",
     action: actionOf(view),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { ADMISSION_HEADER, VISITOR_HEADER } from "@vestibule/contracts/names";
 import { withoutOurCookies } from "../cookies.ts";
-import { DeadlineError, withDeadline } from "../deadline.system.ts";
+import { settledWithin } from "../deadline.system.ts";
 import { problem } from "../problem.ts";
 
 export interface ForwardOptions {
@@ -26,20 +26,17 @@ export interface ForwardOptions {
  */
 export async function forward(request: Request, options: ForwardOptions): Promise<Response> {
   const { originUrl, target, deadlineMs } = options;
-  const init = {
+  const init: RequestInit = {
     method: request.method,
     headers: forwardedHeaders(request.headers, options),
     body: request.body,
     redirect: "manual",
-  } satisfies RequestInit;
+  };
   try {
-    return await withDeadline(deadlineMs, (signal) =>
-      options.fetch(originUrl + target, { ...init, signal }),
-    );
-  } catch (error) {
-    return error instanceof DeadlineError
-      ? problem("origin-timeout", { retryAfterSeconds: 5 })
-      : problem("origin-unreachable", { retryAfterSeconds: 5 });
+    const answer = await settledWithin(deadlineMs, options.fetch(originUrl + target, init));
+    return answer ?? problem("origin-timeout", { retryAfterSeconds: 5 });
+  } catch {
+    return problem("origin-unreachable", { retryAfterSeconds: 5 });
   }
 }
 

@@ -40,10 +40,7 @@ export function paint(view: View, words: Words): void {
     element("join").querySelector("button"),
     words.action === "join-again" ? texts.joinAgain : texts.join,
   );
-  show(
-    element("kept"),
-    view.number !== undefined && view.state !== "ended" && view.state !== "missed",
-  );
+  show(element("kept"), words.kept);
 }
 
 /** In the visitor's own zone and way of writing figures. */
