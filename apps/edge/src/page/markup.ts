@@ -50,6 +50,7 @@ export function pageHtml(parts: PageParts): string {
 <div class="line" id="line"${hidden(number === "")}><i></i></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
+<noscript><p class="notice"${hidden(words.action !== "again")}>${texts.plain}</p></noscript>
 ${actionsHtml(parts)}
 </main>
 <footer id="kept"${hidden(!words.kept)}>${texts.kept}</footer>

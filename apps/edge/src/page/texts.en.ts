@@ -16,7 +16,7 @@ export const texts = {
   countdown: "to go",
   turnLeft: "left to go in",
   turnEnds: "your turn ends",
-  lessThanMinute: "Under a minute",
+  lessThanMinute: "Under 1 min",
   minutes: (n: number) => `${n} min`,
   minutesRange: (from: number, to: number) => `${from}–${to} min`,
   hours: (n: number) => `${n} h`,
@@ -48,7 +48,7 @@ export const texts = {
     scheduledWithPlace: "The sale has not started. Your place is kept.",
     waiting: "You go in by yourself when it is your turn.",
     near: "Your exact time is about to be set.",
-    turn: "Taking you in.",
+    turn: "You can go in now.",
     missed:
       "It was not taken up in time, so the next person went ahead. You can join the line again.",
     paused: "Nobody goes in at the moment. Your place is kept, and the line goes on from here.",
@@ -67,5 +67,6 @@ export const texts = {
   joinAgain: "Join the line again",
   enter: "Go in",
   again: "Look again",
+  plain: "Without JavaScript this page stays as it is. Look again now and then.",
   title: { turn: "Your turn!", place: (n: string) => `No. ${n} in line` },
 };

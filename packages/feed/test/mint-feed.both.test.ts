@@ -1,0 +1,274 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { DripClaims } from "@vestibule/contracts/statements";
+import { type EpochMs, epochMs, epochSeconds } from "@vestibule/kernel/units";
+import { ok, refuse } from "@vestibule/kernel/result";
+import { type SigningKey, importPrivateJwk } from "@vestibule/keys/signing-key";
+import type { PublicJwk } from "@vestibule/keys/public-key";
+import { signDrip, signManifest } from "@vestibule/token/sign";
+import { createFetchText } from "../src/fetch-text.system.ts";
+import { KEYS_TRUST_MS } from "../src/limits.ts";
+import { type MintFeed, createMintFeed } from "../src/mint-feed.ts";
+import type { CachedText, FetchText } from "../src/ports.ts";
+
+const NOW = epochMs(1_800_000_000_000);
+const ISSUER = "https://mint.example";
+type Pair = { signingKey: SigningKey; publicJwk: PublicJwk };
+let pair: Pair;
+
+async function newPair(): Promise<Pair> {
+  const made = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  const { privateKey } = made as CryptoKeyPair;
+  const read = await importPrivateJwk(await crypto.subtle.exportKey("jwk", privateKey));
+  if (!read.ok) throw new Error(read.refusal);
+  return read.value;
+}
+beforeAll(async () => {
+  pair = await newPair();
+});
+
+const jwks = (...keys: PublicJwk[]) => JSON.stringify({ keys });
+const drip = (seq: number, by: SigningKey, at: number = NOW, over: Partial<DripClaims> = {}) =>
+  signDrip(by, {
+    ...{ iss: ISSUER, aud: "demo", iat: Math.floor(at / 1000), exp: Math.floor(at / 1000) + 3_600 },
+    ...{ at, seq, state: "open", segments: [], serving: 0, committed: 0, skips: [], issued: 0 },
+    ...{ rate: 60, notice: "", cuts: [], endsAt: at + 9_999_999, ...over },
+  } as DripClaims);
+const manifest = (seq: number, by: SigningKey) => {
+  const iat = epochSeconds(NOW / 1000);
+  return signManifest(by, { iss: ISSUER, iat, exp: iat + 604_800, seq, events: [] });
+};
+
+/** One feed over mints that answer what `answers` says, by path; every URL asked is kept. */
+function world(answers: Record<string, string | FetchText>, cache?: Map<string, CachedText>) {
+  const asked: string[] = [];
+  const fetchText: FetchText = async (request) => {
+    asked.push(request.url);
+    const { pathname } = new URL(request.url);
+    const answer = answers[request.url] ?? answers[pathname];
+    if (answer === undefined) return refuse({ reason: "unreachable" });
+    return typeof answer === "string" ? ok({ text: answer, roundTripMs: 1 }) : answer(request);
+  };
+  const feed = createMintFeed({
+    mintUrls: ["https://one.example/", "https://two.example"],
+    ...{ issuer: ISSUER, skewSeconds: 5, fetchText, sleep: () => Promise.resolve() },
+    ...(cache === undefined
+      ? {}
+      : {
+          cache: {
+            get: (key) => Promise.resolve(cache.get(key)),
+            put: (key, entry) => Promise.resolve(void cache.set(key, entry)),
+          },
+        }),
+  });
+  return { feed, asked, answers };
+}
+const JWKS = "/.well-known/jwks.json";
+const DRIP = "/v1/events/demo/drip";
+const later = (ms: number): EpochMs => epochMs(NOW + ms);
+const seqOf = (feed: MintFeed) => feed.drip("demo")?.claims.seq;
+
+test("law 2: nothing known is replaced by something older, whatever the order of answers", async () => {
+  const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+  for (const [seq, expected] of [
+    [5, 5],
+    [4, 5],
+    [7, 7],
+    [6, 7],
+  ] as const) {
+    answers[DRIP] = await drip(seq, pair.signingKey);
+    await feed.refresh("drip:demo", NOW);
+    expect(seqOf(feed)).toBe(expected);
+  }
+});
+
+test("the same statement signed again is the newer one; an unchanged one keeps its identity", async () => {
+  const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+  answers[DRIP] = await drip(5, pair.signingKey);
+  await feed.refresh("drip:demo", NOW);
+  const first = feed.drip("demo");
+  await feed.refresh("drip:demo", later(2_000));
+  expect(feed.drip("demo")).toBe(first);
+  answers[DRIP] = await drip(5, pair.signingKey, NOW + 3_000);
+  await feed.refresh("drip:demo", later(3_000));
+  expect(feed.drip("demo")?.claims.at).toBe(NOW + 3_000);
+});
+
+describe("KR-05: rubbish changes nothing, and the next mint is asked", () => {
+  test.each([
+    ["an empty set", '{"keys":[]}'],
+    ["an HTML page", "<html>error</html>"],
+    ["cut-off JSON", '{"keys":[{"kty":"O'],
+    ["no keys member", "{}"],
+    ["nothing", ""],
+  ])("%s", async (_title, text) => {
+    const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = text;
+    expect(await feed.refresh("keys", later(60_000))).toBe("kept");
+    expect([...(feed.keys(later(60_000))?.keys() ?? [])]).toEqual([pair.publicJwk.kid]);
+  });
+  test("one good and one malformed entry: the whole set is refused", async () => {
+    const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    const other = await newPair();
+    answers[JWKS] = jwks(other.publicJwk, { ...other.publicJwk, x: "AAAA" });
+    await feed.refresh("keys", later(60_000));
+    expect(feed.keys(later(60_000))?.has(pair.publicJwk.kid)).toBe(true);
+  });
+  test("the second mint answers for the first, which is then asked last for a while", async () => {
+    const { feed, asked } = world({ [`https://two.example${JWKS}`]: jwks(pair.publicJwk) });
+    expect(await feed.refresh("keys", NOW)).toBe("fresh");
+    expect(feed.mints.urls(later(1))).toEqual(["https://two.example", "https://one.example"]);
+    expect(feed.mints.urls(later(20_000))[0]).toBe("https://one.example");
+    expect(asked).toHaveLength(2);
+  });
+  test("fetched keys are relied on for the stated time, and no longer", async () => {
+    const { feed } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    expect(feed.keys(later(KEYS_TRUST_MS))).toBeDefined();
+    expect(feed.keys(later(KEYS_TRUST_MS + 1))).toBeUndefined();
+  });
+  test("a JWKS with a lower seq than the one in hand is older", async () => {
+    const other = await newPair();
+    const { feed, answers } = world({});
+    answers[JWKS] = JSON.stringify({ keys: [pair.publicJwk], seq: 2 });
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = JSON.stringify({ keys: [other.publicJwk], seq: 1 });
+    await feed.refresh("keys", later(60_000));
+    expect(feed.keys(later(60_000))?.has(other.publicJwk.kid)).toBe(false);
+  });
+});
+
+describe("when it asks", () => {
+  test("one refresh at a time, and the next one when it is due", async () => {
+    const { feed, answers, asked } = world({ [JWKS]: jwks(pair.publicJwk) });
+    answers[DRIP] = await drip(1, pair.signingKey);
+    expect(feed.refreshDue("drip:demo", NOW)).toBe(true);
+    const both = [feed.refresh("drip:demo", NOW), feed.refresh("drip:demo", NOW)];
+    expect(feed.refreshDue("drip:demo", NOW)).toBe(false);
+    expect(await Promise.all(both)).toEqual(["fresh", "busy"]);
+    expect(asked.filter((url) => url.endsWith("/drip"))).toHaveLength(1);
+    expect(feed.refreshDue("drip:demo", later(999))).toBe(false);
+    expect(feed.refreshDue("drip:demo", later(1_000))).toBe(true);
+  });
+  test("failures back off up to 10 s, and recovery is seen within it", async () => {
+    const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+    let at = 0;
+    const gaps: number[] = [];
+    for (let i = 0; i < 7; i += 1) {
+      await feed.refresh("drip:demo", later(at));
+      const from = at;
+      while (!feed.refreshDue("drip:demo", later(at))) at += 500;
+      gaps.push(at - from);
+    }
+    expect(gaps).toEqual([1_000, 2_000, 4_000, 8_000, 10_000, 10_000, 10_000]);
+    answers[DRIP] = await drip(1, pair.signingKey, NOW + at);
+    await feed.refresh("drip:demo", later(at));
+    expect(seqOf(feed)).toBe(1);
+    expect(feed.refreshDue("drip:demo", later(at + 1_000))).toBe(true);
+  });
+  test("a refresh whose request was cancelled blocks nobody for ever", async () => {
+    const { feed, answers } = world({ [JWKS]: () => new Promise(() => undefined) });
+    void feed.refresh("keys", NOW);
+    expect(feed.refreshDue("keys", later(1_000))).toBe(false);
+    expect(feed.refreshDue("keys", later(10_000))).toBe(true);
+    answers[JWKS] = jwks(pair.publicJwk);
+    expect(await feed.refresh("keys", later(10_000))).toBe("fresh");
+  });
+  test("a clock that steps back an hour does not silence it", async () => {
+    const { feed } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    expect(feed.refreshDue("keys", later(-3_600_000))).toBe(true);
+  });
+  test("KR-01: the permit for an unknown kid is given once per cool-down", () => {
+    const { feed } = world({});
+    const given = Array.from({ length: 10_000 }, (_, i) => feed.mayAskForUnknownKey(later(i)));
+    expect(given.filter(Boolean)).toHaveLength(1);
+    expect(feed.mayAskForUnknownKey(later(10_001))).toBe(true);
+  });
+  test("a statement signed with a key of which it has not heard makes it fetch the keys, once", async () => {
+    const next = await newPair();
+    const { feed, answers, asked } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = jwks(pair.publicJwk, next.publicJwk);
+    answers["/v1/manifest"] = await manifest(1, next.signingKey);
+    expect(await feed.refresh("manifest", later(1))).toBe("fresh");
+    expect(asked.filter((url) => url.endsWith(JWKS))).toHaveLength(2);
+  });
+});
+
+describe("between isolates of one location", () => {
+  test("what one fetched a moment ago the other takes from the cache, verified", async () => {
+    const cache = new Map<string, CachedText>();
+    const one = world(
+      { [JWKS]: jwks(pair.publicJwk), [DRIP]: await drip(3, pair.signingKey) },
+      cache,
+    );
+    await one.feed.refresh("drip:demo", NOW);
+    const two = world({}, cache);
+    expect(await two.feed.refresh("drip:demo", later(500))).toBe("fresh");
+    expect(seqOf(two.feed)).toBe(3);
+    expect(two.asked).toEqual([]);
+  });
+  test("a forged entry is worth nothing, an old one is better than nothing", async () => {
+    const cache = new Map<string, CachedText>();
+    const stranger = await newPair();
+    cache.set("keys", { text: jwks(pair.publicJwk), fetchedAt: NOW });
+    cache.set("drip:demo", { text: await drip(9, stranger.signingKey), fetchedAt: NOW });
+    const { feed } = world({}, cache);
+    await feed.refresh("drip:demo", later(100));
+    expect(seqOf(feed)).toBeUndefined();
+    cache.set("drip:demo", { text: await drip(2, pair.signingKey), fetchedAt: NOW });
+    expect(await feed.refresh("drip:demo", later(60_000))).toBe("kept");
+    expect(seqOf(feed)).toBe(2);
+  });
+});
+
+describe("the fetch itself", () => {
+  const get = (answer: () => Response | Promise<Response>, deadlineMs = 1_000) =>
+    createFetchText(async (_url, init) => {
+      const { signal, redirect } = init as { signal: AbortSignal; redirect: string };
+      expect(redirect).toBe("manual");
+      const aborted = new Promise<never>((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")));
+      });
+      return Promise.race([answer(), aborted]);
+    })({ url: "https://one.example/x", accept: "text/plain", deadlineMs, bytesMax: 100 });
+  test("stops reading at its bound, whatever Content-Length says", async () => {
+    let pulled = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(64));
+      },
+    });
+    const answer = await get(() => new Response(endless, { headers: { "Content-Length": "1" } }));
+    expect(answer).toEqual(refuse({ reason: "too-large" }));
+    expect(pulled).toBeLessThan(10);
+  });
+  test("redirects, other statuses, broken text, silence, refusal: each has its name", async () => {
+    const location = { Location: "https://evil.example/" };
+    expect(await get(() => new Response(null, { status: 302, headers: location }))).toEqual(
+      refuse({ reason: "redirect" }),
+    );
+    expect(await get(() => new Response(null, { status: 304 }))).toEqual(
+      refuse({ reason: "status", status: 304 }),
+    );
+    expect(await get(() => new Response("x", { status: 503 }))).toEqual(
+      refuse({ reason: "status", status: 503 }),
+    );
+    expect(await get(() => new Response(new Uint8Array([0xff, 0xfe])))).toEqual(
+      refuse({ reason: "not-text" }),
+    );
+    expect(await get(() => new Promise<Response>(() => undefined), 20)).toEqual(
+      refuse({ reason: "timeout" }),
+    );
+    expect(await get(() => Promise.reject(new Error("refused")))).toEqual(
+      refuse({ reason: "unreachable" }),
+    );
+    expect(await get(() => new Response("good"))).toMatchObject({
+      ok: true,
+      value: { text: "good" },
+    });
+  });
+});
