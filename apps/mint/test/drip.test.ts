@@ -71,7 +71,11 @@ describe("law 3, in what is stored", () => {
   });
 
   it("gives lapsed slots back smoothly: within rate × overdrive, and never more than lapsed", async () => {
-    const world = await memoryWorld({ ratePerMinute: 120, claimWindowSeconds: 10, overdrivePercent: 150 });
+    const world = await memoryWorld({
+      ratePerMinute: 120,
+      claimWindowSeconds: 10,
+      overdrivePercent: 150,
+    });
     await world.joinMany(700);
     await world.pass(180_000);
     const lapsed = world.line.record.progress.lapsed;
@@ -83,7 +87,11 @@ describe("law 3, in what is stored", () => {
   });
 
   it("stops at maxAdmissions, lapsed slots not counted", async () => {
-    const world = await memoryWorld({ ratePerMinute: 600, claimWindowSeconds: 5, maxAdmissions: 10 });
+    const world = await memoryWorld({
+      ratePerMinute: 600,
+      claimWindowSeconds: 5,
+      maxAdmissions: 10,
+    });
     const fans = await world.joinMany(400);
     await world.pass(2_000);
     for (const fan of fans.slice(0, 4)) await world.claim(fan);
@@ -105,7 +113,9 @@ describe("law 3, in what is stored", () => {
     const changedAt = world.clock.now();
     await world.pass(30_000);
     expect(slots(world).slice(0, before.length)).toEqual(before);
-    const fast = slots(world).filter(({ at }) => at > changedAt + 11_000 && at <= changedAt + 26_000);
+    const fast = slots(world).filter(
+      ({ at }) => at > changedAt + 11_000 && at <= changedAt + 26_000,
+    );
     expect(fast.length).toBeGreaterThan(145);
     expect(fast.length).toBeLessThan(155);
     await changeSettings(world.line, { ratePerMinute: 60 }, deed(world));
@@ -261,7 +271,9 @@ describe("after a crash", () => {
     expect(await codeOf(world.claim(doubtful[1]!))).toBe("too-early");
     expect(await codeOf(world.claim(doubtful[1]!))).toBe("too-early");
     await world.tick();
-    expect((await world.claim(doubtful[1]!)).opensAt).toBeLessThanOrEqual(world.clock.now() + 1_000);
+    expect((await world.claim(doubtful[1]!)).opensAt).toBeLessThanOrEqual(
+      world.clock.now() + 1_000,
+    );
     expect(twice(slots(world))).toEqual([]);
     expect(slots(world)).toHaveLength(6);
   });
@@ -272,7 +284,10 @@ describe("after a crash", () => {
     await world.tick();
     const [fan] = await world.joinMany(1);
     await world.crash();
-    const back = await world.mint.join("spring", { visitor: fan!.visitor, ticket: fan!.place.ticket });
+    const back = await world.mint.join("spring", {
+      visitor: fan!.visitor,
+      ticket: fan!.place.ticket,
+    });
     expect(back).toMatchObject({ fresh: false, answer: { number: 6 } });
   });
 

@@ -68,7 +68,10 @@ describe("joining", () => {
     await world.pass(120_000);
     const again = await world.join(world.fan(), fan.place.ticket);
     expect(again.place.number).not.toBe(fan.place.number);
-    const back = await world.mint.join("spring", { visitor: fan.visitor, ticket: fan.place.ticket });
+    const back = await world.mint.join("spring", {
+      visitor: fan.visitor,
+      ticket: fan.place.ticket,
+    });
     expect(back.answer.number).toBe(fan.place.number);
   });
 
@@ -108,7 +111,10 @@ describe("joining", () => {
     await world.tick();
     await world.claim(fan);
     await world.pass(30_000);
-    const back = await world.mint.join("spring", { visitor: fan.visitor, ticket: fan.place.ticket });
+    const back = await world.mint.join("spring", {
+      visitor: fan.visitor,
+      ticket: fan.place.ticket,
+    });
     expect(back).toMatchObject({ fresh: false, answer: { number: 1 } });
   });
 

@@ -12,10 +12,19 @@ type Command =
   | { readonly do: "claim" | "rejoin" | "claim-again"; readonly who: number }
   | { readonly do: "pass"; readonly ms: number }
   | { readonly do: "hold" | "resume" | "crash" | "restart" | "sleep" }
-  | { readonly do: "lose"; readonly what: "step" | "reserveNumbers" | "recordClaims" | "addDemand" };
+  | {
+      readonly do: "lose";
+      readonly what: "step" | "reserveNumbers" | "recordClaims" | "addDemand";
+    };
 
 const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant("join" as const), count: fc.integer({ min: 1, max: 40 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("join" as const),
+      count: fc.integer({ min: 1, max: 40 }),
+    }),
+  },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -23,7 +32,13 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       who: fc.nat(1_000),
     }),
   },
-  { weight: 10, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 9_000 }) }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant("pass" as const),
+      ms: fc.integer({ min: 1, max: 9_000 }),
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -127,7 +142,10 @@ class History {
   }
 
   #loseNext(what: "step" | "reserveNumbers" | "recordClaims" | "addDemand"): void {
-    const store = this.world.store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const store = this.world.store as unknown as Record<
+      string,
+      (...args: unknown[]) => Promise<unknown>
+    >;
     const real = store[what];
     if (real === undefined || Object.hasOwn(store, what)) return;
     store[what] = async (...args) => {
@@ -170,7 +188,11 @@ describe("laws 1, 2 and 3", () => {
   it("and everybody who holds a number and asks for it gets a slot in the end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
-        const world = await memoryWorld({ ratePerMinute: RATE, claimWindowSeconds: 10, horizonSeconds: 20 });
+        const world = await memoryWorld({
+          ratePerMinute: RATE,
+          claimWindowSeconds: 10,
+          horizonSeconds: 20,
+        });
         const history = new History(world);
         for (const step of commands) await history.run(step);
         world.clock.advance(1_000);
@@ -182,7 +204,8 @@ describe("laws 1, 2 and 3", () => {
         await world.pass(400_000);
         history.check();
         const served = new Set(openings(world.store.committed("spring")).map(({ n }) => n));
-        for (const { place } of history.fans) expect(served, `number ${place.number}`).toContain(place.number);
+        for (const { place } of history.fans)
+          expect(served, `number ${place.number}`).toContain(place.number);
       }),
       { numRuns: 30 },
     );

@@ -33,7 +33,9 @@ describe("PostgreSQL away", () => {
     const missed = slots.filter(({ at }) => at > since + 62_000 && at < world.clock.now());
     expect(missed).toEqual([]);
     expect(twice(slots)).toEqual([]);
-    const next = slots.filter(({ at }) => at >= world.clock.now() && at < world.clock.now() + 10_000);
+    const next = slots.filter(
+      ({ at }) => at >= world.clock.now() && at < world.clock.now() + 10_000,
+    );
     expect(next.length).toBeLessThanOrEqual(150);
     expect(next.length).toBeGreaterThan(90);
   });

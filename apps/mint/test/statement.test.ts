@@ -67,7 +67,11 @@ describe("the drip statement", () => {
   });
 
   it("is what the contracts say, in every state", async () => {
-    const world = await memoryWorld({ joinableAt: START + 10_000, startsAt: START + 20_000, endsAt: START + 90_000 });
+    const world = await memoryWorld({
+      joinableAt: START + 10_000,
+      startsAt: START + 20_000,
+      endsAt: START + 90_000,
+    });
     const states: string[] = [];
     for (let second = 0; second < 100; second += 1) {
       if (second === 12) await world.joinMany(10);

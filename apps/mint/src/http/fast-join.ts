@@ -39,6 +39,7 @@ async function answer(request: {
 }): Promise<void> {
   const { mint, incoming, outgoing, event } = request;
   if (!isSlug(event)) throw problem("event-not-found");
+  mint.entry(event);
   const body = decodeJson(await readJsonBytes(incoming), joinRequestSchema);
   const { fresh, answer } = await mint.join(event, body);
   sendJson(outgoing, fresh ? 201 : 200, JSON.stringify(answer));

@@ -1,5 +1,5 @@
-/** What edges ask: keys, manifest, drip, and claims. Joins have a path of their own (`fast-join.ts`). */
-import { claimRequestSchema } from "@vestibule/contracts/line-api";
+/** What edges ask: keys, manifest, drip, joins (see also `fast-join.ts`) and claims. */
+import { claimRequestSchema, joinRequestSchema } from "@vestibule/contracts/line-api";
 import { STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
 import { JWKS_REFRESH_MS } from "@vestibule/contracts/limits";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
@@ -34,6 +34,17 @@ export function addLineRoutes(app: ServiceApp, { mint, keys }: LineRoutes): void
   app.get("/v1/events/:event/drip", async (context) => {
     const entry = mint.entry(context.req.param("event"));
     return statement(context, await mint.leading().drip(entry));
+  });
+
+  // The fast path takes these first; here they are for the other methods, and for whoever has no fast path.
+  app.post("/v1/events/:event/tickets", async (context) => {
+    const { event } = context.req.param();
+    mint.entry(event);
+    const { fresh, answer } = await mint.join(
+      event,
+      await readJson(context.req.raw, joinRequestSchema),
+    );
+    return noStore(context, fresh ? 201 : 200, answer);
   });
 
   app.post("/v1/events/:event/admissions", async (context) => {

@@ -111,7 +111,7 @@ export function resume(line: EventLine, deed: Deed): Promise<void> {
       progress: { ...record.progress, line: next },
       cut: { since: held.since, until: deed.now },
       cutSegments: resumed.value.cutSegments.map((segment) => ({
-        id: (segment).id,
+        id: segment.id,
         cutAfter: held.since,
       })),
       ...(segments === undefined ? {} : { segments }),

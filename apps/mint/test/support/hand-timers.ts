@@ -23,7 +23,9 @@ export class HandTimers implements Timers {
 
   /** Milliseconds until the next one goes off that is not overdue; `undefined` when none is set. */
   nextIn(): number | undefined {
-    const times = [...this.#pending].map(({ at }) => at - this.#clock.now()).filter((ms) => ms >= 0);
+    const times = [...this.#pending]
+      .map(({ at }) => at - this.#clock.now())
+      .filter((ms) => ms >= 0);
     return times.length === 0 ? undefined : Math.min(...times);
   }
 

@@ -1,0 +1,215 @@
+/** A whole mint: in this process on an empty database, or as a process of its own that can be killed. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { randomBytes } from "node:crypto";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { connectDatabase, type Database } from "@vestibule/db/connect";
+import { systemClock } from "@vestibule/kernel/clock.system";
+import { systemRandomness } from "@vestibule/kernel/randomness.system";
+import { silentLog } from "@vestibule/service/log";
+import { Secret } from "@vestibule/service/secret";
+import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { vi } from "vitest";
+import { type RunningMint, startMint } from "../../src/service.ts";
+import { systemTimers } from "../../src/timers.system.ts";
+
+export const ADMIN_TOKEN = "t".repeat(40);
+export const KEK = Buffer.alloc(32, 7).toString("base64url");
+const ISSUER = "https://mint.example";
+/** 2100-01-01 */
+const FAR = 4_102_444_800_000;
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the body of any endpoint
+  readonly body: any;
+}
+
+/** Speaks to a mint as edges and organizers do. */
+export class MintClient {
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async ask(
+    method: string,
+    path: string,
+    options: { body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<Asked> {
+    const { body, headers } = options;
+    const raw = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: "manual",
+      ...(raw === undefined ? {} : { body: raw }),
+      headers: { ...(raw === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "");
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text !== "" ? JSON.parse(text) : text,
+    };
+  }
+
+  admin(
+    method: string,
+    path: string,
+    options: { body?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<Asked> {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, ...options.headers };
+    return this.ask(method, `/v1/admin/events${path}`, { ...options, headers });
+  }
+
+  create(change: Record<string, unknown> = {}): Promise<Asked> {
+    return this.admin("POST", "", { body: eventBody(change) });
+  }
+
+  join(visitor: string = newVisitor(), event: string = "spring"): Promise<Asked> {
+    return this.ask("POST", `/v1/events/${event}/tickets`, { body: { visitor } });
+  }
+
+  claim(visitor: string, ticket: string, event: string = "spring"): Promise<Asked> {
+    return this.ask("POST", `/v1/events/${event}/admissions`, { body: { visitor, ticket } });
+  }
+
+  async ready(): Promise<void> {
+    await vi.waitUntil(
+      async () => (await this.ask("GET", "/readyz").catch(() => undefined))?.status === 200,
+      {
+        timeout: 25_000,
+        interval: 20,
+      },
+    );
+  }
+}
+
+export function newVisitor(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function eventBody(change: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event: "spring",
+    title: "Spring",
+    ratePerMinute: 600,
+    endsAt: FAR,
+    hosts: ["tickets.example"],
+    paths: ["/spring*"],
+    homePath: "/spring",
+    ...change,
+  };
+}
+
+export interface LocalMint {
+  readonly client: MintClient;
+  readonly database: Database;
+  readonly running: RunningMint;
+  stop(): Promise<void>;
+}
+
+export async function localMint(options: { url?: string; kek?: string } = {}): Promise<LocalMint> {
+  const url = options.url ?? (await freshDatabase());
+  const database = connectDatabase({ url, applicationName: "mint-test" });
+  const running = await startMint({
+    config: {
+      port: 0,
+      host: "127.0.0.1",
+      issuer: ISSUER,
+      adminToken: new Secret(ADMIN_TOKEN),
+      kek: new Secret(options.kek ?? KEK),
+    },
+    database,
+    clock: systemClock,
+    randomness: systemRandomness,
+    timers: systemTimers,
+    log: silentLog,
+    onFatal: () => {},
+  }).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  const client = new MintClient(running.url);
+  await client.ready();
+  return {
+    client,
+    database,
+    running,
+    stop: async () => {
+      await running.stop();
+      await database.close();
+    },
+  };
+}
+
+/** `main.ts` in a process of its own. */
+export class MintProcess {
+  readonly child: ChildProcess;
+  readonly client: MintClient;
+  readonly exited: Promise<unknown>;
+
+  private constructor(child: ChildProcess, url: string) {
+    this.child = child;
+    this.client = new MintClient(url);
+    this.exited = once(child, "exit");
+  }
+
+  static async start(
+    databaseUrl: string,
+    environment: Record<string, string> = {},
+  ): Promise<MintProcess> {
+    const { child, firstLine } = spawnMint(databaseUrl, environment);
+    const url = await firstLine("listening");
+    const mint = new MintProcess(child, url);
+    await mint.client.ready();
+    return mint;
+  }
+
+  async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill(signal);
+    await this.exited;
+  }
+}
+
+/** Runs `main.ts` until it ends; for starts that are refused. */
+export async function runMint(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<{ code: number | null; stderr: string }> {
+  const { child } = spawnMint(databaseUrl, environment);
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  await once(child, "close");
+  return { code: child.exitCode, stderr };
+}
+
+function spawnMint(databaseUrl: string, environment: Record<string, string>) {
+  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+  const child = spawn(process.execPath, [main], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env["PATH"],
+      VESTIBULE_PORT: "0",
+      VESTIBULE_DATABASE_URL: databaseUrl,
+      VESTIBULE_ISSUER: ISSUER,
+      VESTIBULE_ADMIN_TOKEN: ADMIN_TOKEN,
+      VESTIBULE_KEK: KEK,
+      ...environment,
+    },
+  });
+  const firstLine = (event: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        const entry = JSON.parse(line) as { event: string; url?: string };
+        if (entry.event === event) resolve(entry.url ?? "");
+      });
+      child.once("exit", (code) => reject(new Error(`the mint ended with ${code}`)));
+    });
+  return { child, firstLine };
+}

@@ -1,0 +1,157 @@
+/** Real processes, killed: laws 1 and 2 where they could break. */
+import { connectDatabase, type Database } from "@vestibule/db/connect";
+import { runRandomness } from "@vestibule/testkit/run-seed";
+import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SAFETY_GAP_NUMBERS } from "../src/limits.ts";
+import { MintProcess, newVisitor, runMint } from "./support/service.ts";
+import { payload } from "./support/world.ts";
+
+const KILLS = 50;
+
+describe("a mint that is killed", () => {
+  let url: string;
+  let database: Database;
+  beforeAll(async () => {
+    url = await freshDatabase();
+    database = connectDatabase({ url, applicationName: "test" });
+  });
+  afterAll(() => database.close());
+
+  it(`law 1: ${KILLS} kills at random points between reserve and answer, and no number twice`, async () => {
+    const random = runRandomness();
+    const tickets = new Map<number, string>();
+    let mint = await MintProcess.start(url);
+    await mint.client.create({ ratePerMinute: 6_000 });
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      let stopped = false;
+      const fan = async (): Promise<void> => {
+        while (!stopped) {
+          const answer = await mint.client.join(newVisitor()).catch(() => undefined);
+          if (answer === undefined) return;
+          if (answer.status !== 201) continue;
+          const { number, ticket } = answer.body;
+          expect(tickets.has(number), `number ${number} twice, at kill ${kill}`).toBe(false);
+          tickets.set(number, ticket);
+        }
+      };
+      const fans = Array.from({ length: 16 }, fan);
+      // Answers, not time, decide the moment: anywhere within the first blocks.
+      const enough = tickets.size + random.integer({ min: 1, max: 400 });
+      await expect.poll(() => tickets.size >= enough, { timeout: 20_000, interval: 1 }).toBe(true);
+      await mint.kill("SIGKILL");
+      stopped = true;
+      await Promise.all(fans);
+      // The lease runs out on its own in life; here nobody has three seconds to spare, 50 times.
+      await database.sql`update lease set expires_at = now() - interval '1 second'`;
+      mint = await MintProcess.start(url);
+    }
+    await mint.kill("SIGTERM");
+    const [row] = await database.sql<
+      { epoch: number; released: boolean }[]
+    >`select epoch, released from lease`;
+    expect(row).toMatchObject({ epoch: KILLS + 1, released: true });
+    for (const [number, ticket] of tickets) expect(payload(ticket)).toMatchObject({ n: number });
+    const slots = await database.sql<{ slots: number; numbers: number }[]>`
+      select count(*) as slots, count(distinct n) as numbers
+        from segments, generate_series(base, base + count - 1) as n where cut_after_ms is null`;
+    expect(slots[0]?.slots).toBe(slots[0]?.numbers);
+  }, 600_000);
+
+  it("is followed by a standby within 5 seconds, behind the safety gap; its own grants then fail", async () => {
+    const first = await MintProcess.start(url);
+    const event = "handover";
+    await first.client.create({ event });
+    const before = (await first.client.join(newVisitor(), event)).body.number;
+    const standby = MintProcess.start(url);
+    await first.kill("SIGKILL");
+    const killedAt = performance.now();
+    const second = await standby;
+    expect(performance.now() - killedAt).toBeLessThan(5_000 + 5_000); // and the start of a process
+    const after = (await second.client.join(newVisitor(), event)).body.number;
+    expect(after).toBeGreaterThan(before + SAFETY_GAP_NUMBERS);
+    await second.kill("SIGTERM");
+  }, 60_000);
+
+  it("law 1: a leader that was stopped and wakes up after a takeover can grant nothing more", async () => {
+    const event = "frozen";
+    const frozen = await MintProcess.start(url);
+    await frozen.client.create({ event });
+    const old = await frozen.client.join(newVisitor(), event);
+    frozen.child.kill("SIGSTOP");
+    await database.sql`update lease set expires_at = now() - interval '1 second'`;
+    const second = await MintProcess.start(url);
+    const fresh = await Promise.all(
+      Array.from({ length: 50 }, () => second.client.join(newVisitor(), event)),
+    );
+    frozen.child.kill("SIGCONT");
+    const stale = await Promise.all(
+      Array.from({ length: 50 }, () => frozen.client.join(newVisitor(), event)),
+    );
+    const numbers = [old, ...fresh, ...stale]
+      .filter(({ status }) => status === 201)
+      .map(({ body }) => body.number);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(fresh.every(({ status }) => status === 201)).toBe(true);
+    await expect
+      .poll(async () => (await frozen.client.ask("GET", "/readyz")).status, { timeout: 10_000 })
+      .toBe(503);
+    expect((await frozen.client.join(newVisitor(), event)).status).toBe(503);
+    expect((await frozen.client.join(newVisitor(), event)).headers.get("retry-after")).toBe("1");
+    await frozen.kill("SIGTERM");
+    await second.kill("SIGTERM");
+  }, 60_000);
+
+  it("gives its numbers back when it is asked to stop: ten restarts, no gap, nobody's place lost", async () => {
+    const event = "restarted";
+    const fans: { visitor: string; number: number; ticket: string }[] = [];
+    for (let restart = 0; restart < 10; restart += 1) {
+      const mint = await MintProcess.start(url);
+      if (restart === 0) await mint.client.create({ event, ratePerMinute: 1 });
+      const visitor = newVisitor();
+      const { body } = await mint.client.join(visitor, event);
+      fans.push({ visitor, ...body });
+      for (const fan of fans) {
+        const back = await mint.client.ask("POST", `/v1/events/${event}/tickets`, {
+          body: { visitor: fan.visitor, ticket: fan.ticket },
+        });
+        expect(back.body.number).toBe(fan.number);
+      }
+      await mint.kill("SIGTERM");
+      expect(mint.child.exitCode).toBe(0);
+    }
+    expect(fans.map(({ number }) => number)).toEqual(
+      Array.from({ length: 10 }, (_, index) => index + 1),
+    );
+  }, 120_000);
+});
+
+describe("a mint that must not start", () => {
+  it("says that the key-encryption key is the wrong one, and ends", async () => {
+    const url = await freshDatabase();
+    const mint = await MintProcess.start(url);
+    await mint.kill("SIGTERM");
+    const { code, stderr } = await runMint(url, {
+      VESTIBULE_KEK: Buffer.alloc(32, 8).toString("base64url"),
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /VESTIBULE_KEK does not open .* start with the key-encryption key that sealed it/,
+    );
+  }, 60_000);
+
+  it("names every mistake of its environment, and no secret", async () => {
+    const { code, stderr } = await runMint("not a url", {
+      VESTIBULE_PORT: "70000",
+      VESTIBULE_ISSUER: `https://${"x".repeat(300)}`,
+      VESTIBULE_ADMIN_TOKEN: "short-secret",
+      VESTIBULE_KEK: "also-secret",
+      VESTIBULE_TYPO: "1",
+    });
+    expect(code).toBe(1);
+    for (const name of ["PORT", "DATABASE_URL", "ISSUER", "ADMIN_TOKEN", "KEK", "TYPO"]) {
+      expect(stderr).toContain(`VESTIBULE_${name}`);
+    }
+    expect(stderr).not.toMatch(/short-secret|also-secret/);
+  }, 60_000);
+});
