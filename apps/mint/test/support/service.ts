@@ -2,6 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { connectDatabase, type Database } from "@vestibule/db/connect";
@@ -10,6 +13,7 @@ import { systemRandomness } from "@vestibule/kernel/randomness.system";
 import { silentLog } from "@vestibule/service/log";
 import { Secret } from "@vestibule/service/secret";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { build } from "esbuild";
 import { vi } from "vitest";
 import { type RunningMint, startMint } from "../../src/service.ts";
 import { systemTimers } from "../../src/timers.system.ts";
@@ -163,7 +167,7 @@ export class MintProcess {
     databaseUrl: string,
     environment: Record<string, string> = {},
   ): Promise<MintProcess> {
-    const { child, firstLine } = spawnMint(databaseUrl, environment);
+    const { child, firstLine } = await spawnMint(databaseUrl, environment);
     const url = await firstLine("listening");
     const mint = new MintProcess(child, url);
     await mint.client.ready();
@@ -182,16 +186,41 @@ export async function runMint(
   databaseUrl: string,
   environment: Record<string, string> = {},
 ): Promise<{ code: number | null; stderr: string }> {
-  const { child } = spawnMint(databaseUrl, environment);
+  const { child } = await spawnMint(databaseUrl, environment);
   let stderr = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   await once(child, "close");
   return { code: child.exitCode, stderr };
 }
 
-function spawnMint(databaseUrl: string, environment: Record<string, string>) {
-  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-  const child = spawn(process.execPath, [main], {
+let bundled: Promise<string> | undefined;
+
+/** `main.ts` as one file beside its migrations, as an image has it: it starts in a fraction of the time. */
+function bundledMain(): Promise<string> {
+  return (bundled ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), "vestibule-mint-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    const outfile = join(folder, "bin", "main.mjs");
+    await build({
+      entryPoints: [fileURLToPath(new URL("../../src/main.ts", import.meta.url))],
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node24",
+      banner: {
+        js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
+      },
+    });
+    cpSync(new URL("../../src/migrations", import.meta.url), join(folder, "migrations"), {
+      recursive: true,
+    });
+    return outfile;
+  })());
+}
+
+async function spawnMint(databaseUrl: string, environment: Record<string, string>) {
+  const child = spawn(process.execPath, [await bundledMain()], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],
