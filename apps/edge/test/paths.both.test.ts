@@ -68,24 +68,17 @@ test("a bypass rule opens exactly its path and methods", () => {
 });
 
 test("law 10: no spelling that some server would decode to a protected path is open", () => {
-  const disguise = fc
-    .array(fc.tuple(fc.constantFrom(..."/events/demo"), fc.constantFrom("plain", "once", "twice")))
-    .map(() => "/events/demo")
-    .chain((path) =>
-      fc.array(fc.constantFrom("plain", "once", "twice"), {
-        minLength: path.length,
-        maxLength: path.length,
-      }),
-    )
-    .map((ways) =>
-      [..."/events/demo"]
-        .map((char, i) => {
-          const hex = char.charCodeAt(0).toString(16);
-          if (i === 0 || ways[i] === "plain") return char;
-          return ways[i] === "once" ? `%${hex}` : `%25${hex}`;
-        })
-        .join(""),
-    );
+  const PATH = "/events/demo";
+  const way = fc.constantFrom("plain", "once", "twice");
+  const disguise = fc.array(way, { minLength: PATH.length, maxLength: PATH.length }).map((ways) =>
+    PATH.split("")
+      .map((char, i) => {
+        const hex = char.charCodeAt(0).toString(16);
+        if (i === 0 || ways[i] === "plain") return char;
+        return ways[i] === "once" ? `%${hex}` : `%25${hex}`;
+      })
+      .join(""),
+  );
   fc.assert(
     fc.property(disguise, (path) => {
       expect(route(path)).not.toBe("open");

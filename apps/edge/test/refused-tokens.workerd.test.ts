@@ -27,7 +27,7 @@ beforeAll(async () => {
   await world.settle();
   ({ kid } = world.key);
   good = {
-    ...{ iss: ISSUER, aud: "demo", sub: await hashVisitor(VISITOR_A), act: "purchase", n: 7 },
+    ...{ iss: ISSUER, aud: "demo", sub: hashVisitor(VISITOR_A), act: "purchase", n: 7 },
     ...{ jti: "J".repeat(42) + "A", iat: SECOND - 60, nbf: SECOND - 60, exp: SECOND + 540 },
   };
   // The one look at the mint's keys that a cool-down allows for an unknown kid (KR-01).
@@ -38,7 +38,7 @@ const HEADER = () => ({ alg: "Ed25519", typ: "vst-admission+jwt", kid });
 
 async function sign(header: unknown, claims: unknown, key = world.key.key): Promise<string> {
   const input = `${part(header)}.${part(claims)}`;
-  const signature = await crypto.subtle.sign("Ed25519", key as CryptoKey, utf8(input));
+  const signature = await crypto.subtle.sign("Ed25519", key, utf8(input));
   return `${input}.${encodeBase64url(new Uint8Array(signature))}`;
 }
 
@@ -227,13 +227,16 @@ describe("signatures and texts", () => {
       await expectDenied(text);
     }
   });
-  test("one bit changed anywhere", async () => {
+  test("one character changed, anywhere", async () => {
     const token = await sign(HEADER(), good);
+    let tried = 0;
     for (let at = 0; at < token.length; at += 23) {
+      if (token[at] === ".") continue;
       const char = token[at] === "A" ? "Q" : "A";
-      const spoilt = token.slice(0, at) + char + token.slice(at + 1);
-      if (spoilt !== token && token[at] !== ".") await expectDenied(spoilt);
+      await expectDenied(token.slice(0, at) + char + token.slice(at + 1));
+      tried += 1;
     }
+    expect(tried).toBeGreaterThan(15);
   });
   test("EP-13: cookies of 64 KB and a token of 100 KB are refused at once, without crypto", async () => {
     const before = world.sent.length;

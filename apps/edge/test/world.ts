@@ -40,6 +40,8 @@ export interface World {
   drip: Partial<DripClaims>;
   keys: readonly PublicJwk[];
   seq: number;
+  /** Numbers given. */
+  joined: number;
   /** What each mint, the origin and the purchase API do; replaced by tests. */
   mint: (request: Sent) => Answer | undefined;
   origin: (request: Sent) => Answer;
@@ -68,6 +70,17 @@ interface AdmissionOptions {
   readonly lifetimeSeconds: number;
 }
 
+const CONFIG: EdgeConfig = {
+  mintUrls: ["https://mint-1.internal", "https://mint-2.internal"],
+  originUrl: "https://origin.internal",
+  purchaseUrl: "https://purchase.internal",
+  issuer: ISSUER,
+  bootKeys: undefined,
+  skewSeconds: 5,
+  location: "test",
+  originDeadlineMs: 30_000,
+};
+
 export async function newKey(): Promise<{ key: SigningKey; jwk: PublicJwk }> {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const jwk = await crypto.subtle.exportKey("jwk", (pair as CryptoKeyPair).privateKey);
@@ -90,7 +103,6 @@ export async function createWorld(
   const { key, jwk } = await newKey();
   const background: Promise<unknown>[] = [];
   const sent: Sent[] = [];
-  let counter = 0;
 
   const world: Omit<World, "edge"> & { edge?: EdgeHandler } = {
     key,
@@ -99,6 +111,7 @@ export async function createWorld(
     drip: {},
     keys: [jwk],
     seq: 1,
+    joined: 0,
     mint: () => undefined,
     origin: (request) => Response.json({ path: new URL(request.url).pathname }),
     purchase: () => Response.json({ orderId: "o-1" }, { status: 201 }),
@@ -117,7 +130,7 @@ export async function createWorld(
       return signAdmission(given.key ?? key, {
         issuer: ISSUER,
         event,
-        sub: await hashVisitor(visitor),
+        sub: hashVisitor(visitor),
         number: ticketNumber(number),
         action: "purchase",
         iat: epochSeconds(given.iat ?? Math.floor(world.now / 1000) - 60),
@@ -127,15 +140,11 @@ export async function createWorld(
     },
   };
 
-  function isMint(url: string): boolean {
-    return url.startsWith("https://mint-");
-  }
-
   async function signTicketFor(number: number, visitor: string): Promise<string> {
     return signTicket(key, {
       issuer: ISSUER,
       event: "demo",
-      sub: await hashVisitor(visitor),
+      sub: hashVisitor(visitor),
       iat: epochSeconds(Math.floor(world.now / 1000) - 5),
       exp: epochSeconds(EVENT.endsAt / 1000),
       place: { number: ticketNumber(number) },
@@ -148,53 +157,8 @@ export async function createWorld(
     return world.edge.fetch(request, { waitUntil: (work) => background.push(work) });
   }
 
-  async function answerAsMint(request: Sent): Promise<Response> {
-    const own = world.mint(request);
-    if (own !== undefined) return own;
-    const { pathname } = new URL(request.url);
-    const iat = epochSeconds(Math.floor(world.now / 1000));
-    if (pathname === "/.well-known/jwks.json") return Response.json({ keys: world.keys });
-    if (pathname === "/v1/manifest") {
-      const claims = {
-        iss: ISSUER,
-        iat,
-        exp: iat + 604_800,
-        seq: world.seq,
-        events: world.manifest,
-      };
-      return new Response(await signManifest(key, claims));
-    }
-    if (pathname.endsWith("/drip")) {
-      const event = pathname.split("/")[3] ?? "";
-      return new Response(await signDrip(key, dripOf(world, event)));
-    }
-    const body = JSON.parse(request.body) as { visitor: string };
-    if (pathname.endsWith("/tickets")) {
-      counter += 1;
-      const ticket = await signTicketFor(counter, body.visitor);
-      return Response.json(
-        { event: "demo", number: counter, issuedAt: world.now, ticket },
-        { status: 201 },
-      );
-    }
-    const opensAt = world.now - 1_000;
-    const closesAt = opensAt + LIFETIME_SECONDS * 1_000;
-    const admission = await world.admission({ opensAt, visitor: body.visitor });
-    return Response.json({ opensAt, closesAt, admission }, { status: 201 });
-  }
-
   world.edge = await createEdge({
-    config: {
-      mintUrls: ["https://mint-1.internal", "https://mint-2.internal"],
-      originUrl: "https://origin.internal",
-      purchaseUrl: "https://purchase.internal",
-      issuer: ISSUER,
-      bootKeys: { keys: [jwk] },
-      skewSeconds: 5,
-      location: "test",
-      originDeadlineMs: 30_000,
-      ...options.config,
-    },
+    config: { ...CONFIG, bootKeys: { keys: [jwk] }, ...options.config },
     clock: { now: () => world.now },
     randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
     sleep,
@@ -206,13 +170,53 @@ export async function createWorld(
       const request = { url, method: init.method ?? "GET", headers, body, redirect: init.redirect };
       sent.push(request);
       init.signal?.addEventListener("abort", () => world.whenAborted?.());
-      if (isMint(url)) return answerAsMint(request);
+      if (isMint(url)) return answerAsMint(world, request);
       return url.startsWith("https://purchase.internal/")
         ? world.purchase(request)
         : world.origin(request);
     },
   });
   return world as World;
+}
+
+function isMint(url: string): boolean {
+  return url.startsWith("https://mint-");
+}
+
+/** What the mints answer unless a test says otherwise. Places are counted up from 1. */
+async function answerAsMint(world: Omit<World, "edge">, request: Sent): Promise<Response> {
+  const own = world.mint(request);
+  if (own !== undefined) return own;
+  const { pathname } = new URL(request.url);
+  const iat = epochSeconds(Math.floor(world.now / 1000));
+  if (pathname === "/.well-known/jwks.json") return Response.json({ keys: world.keys });
+  if (pathname === "/v1/manifest") {
+    const claims = {
+      iss: ISSUER,
+      iat,
+      exp: iat + 604_800,
+      seq: world.seq,
+      events: world.manifest,
+    };
+    return new Response(await signManifest(world.key, claims));
+  }
+  if (pathname.endsWith("/drip")) {
+    const event = pathname.split("/")[3] ?? "";
+    return new Response(await signDrip(world.key, dripOf(world, event)));
+  }
+  const body = JSON.parse(request.body) as { visitor: string };
+  if (pathname.endsWith("/tickets")) {
+    world.joined += 1;
+    const ticket = await world.ticket(world.joined, body.visitor);
+    return Response.json(
+      { event: "demo", number: world.joined, issuedAt: world.now, ticket },
+      { status: 201 },
+    );
+  }
+  const opensAt = world.now - 1_000;
+  const closesAt = opensAt + LIFETIME_SECONDS * 1_000;
+  const admission = await world.admission({ opensAt, visitor: body.visitor });
+  return Response.json({ opensAt, closesAt, admission }, { status: 201 });
 }
 
 export function dripOf(world: Pick<World, "now" | "seq" | "drip">, event: string): DripClaims {

@@ -17,7 +17,7 @@ let pair: Pair;
 
 async function newPair(): Promise<Pair> {
   const made = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
-  const { privateKey } = made as CryptoKeyPair;
+  const { privateKey } = made;
   const read = await importPrivateJwk(await crypto.subtle.exportKey("jwk", privateKey));
   if (!read.ok) throw new Error(read.refusal);
   return read.value;
@@ -32,7 +32,7 @@ const drip = (seq: number, by: SigningKey, at: number = NOW, over: Partial<DripC
     ...{ iss: ISSUER, aud: "demo", iat: Math.floor(at / 1000), exp: Math.floor(at / 1000) + 3_600 },
     ...{ at, seq, state: "open", segments: [], serving: 0, committed: 0, skips: [], issued: 0 },
     ...{ rate: 60, notice: "", cuts: [], endsAt: at + 9_999_999, ...over },
-  } as DripClaims);
+  });
 const manifest = (seq: number, by: SigningKey) => {
   const iat = epochSeconds(NOW / 1000);
   return signManifest(by, { iss: ISSUER, iat, exp: iat + 604_800, seq, events: [] });

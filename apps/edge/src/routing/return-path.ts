@@ -19,7 +19,7 @@ export function safeReturnPath(
     decoded = decoded.replace(/%[0-9A-Fa-f]{2}/g, (escape) =>
       String.fromCharCode(Number.parseInt(escape.slice(1), 16)),
     );
-    if (/^\/[\u0000-\u0020]*[/\\]/.test(decoded)) return undefined;
+    if (/^\/[^!-~]*[/\\]/.test(decoded)) return undefined;
   }
   let url: URL;
   try {

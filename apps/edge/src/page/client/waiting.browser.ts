@@ -9,250 +9,259 @@ import { type Condition, type View, opensForJoins, viewOf } from "../view.ts";
 import { wordsOf } from "../words.ts";
 import { createLineClient } from "./line-client.browser.ts";
 import { createMintTime } from "./mint-time.ts";
+import { moveIn } from "./moving-in.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
+import { Timers } from "./timers.browser.ts";
 
 /** Closer than this to its opening a slot is claimed at once. */
 const CLAIM_NEAR_MS = 8_000;
-/** After the line opens, joins come in over this time. */
+/** After the line opens, joins come in over this time; turns that open together, over that. */
 const OPENING_SPREAD_MS = 1_500;
-/** Moving in more often than this within a minute means that the browser does not keep the admission. */
-const ENTERS_MAX = 3;
-/** How far apart two clocks may drift between two ticks before the page takes it for a change of clock. */
+const ENTER_SPREAD_MS = 200;
+/** Between tries at a grant: this, doubled with every failure in a row, and spread by half of it. */
+const RETRY_MS = 1_500;
+const RETRY_DOUBLINGS_MAX = 5;
+/** When the event is over for joins: how soon to ask whether it still is. */
+const OVER_RETRY_MS = 30_000;
+/** Two clocks of one device that part by more than this: one of them was changed, or slept. */
 const CLOCK_JUMP_MS = 2_000;
 
-type Timer = "paint" | "poll" | "join" | "claim" | "enter";
+export class Waiting {
+  readonly #data: PageData;
+  readonly #line: ReturnType<typeof createLineClient>;
+  readonly #time: ReturnType<typeof createMintTime>;
+  readonly #formats = localFormats();
+  readonly #timers = new Timers();
 
-export function startWaiting(data: PageData, receivedAt: number): void {
-  const { settings } = data;
-  const line = createLineClient(settings.event);
-  const time = createMintTime(data.now, receivedAt);
-  const formats = localFormats();
-  const timers = new Map<Timer, number>();
+  #number: number | undefined;
+  #drip: DripView | undefined;
+  #condition: Condition | undefined;
+  #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
+  /** The mint said that the slot is over. */
+  #missed = false;
+  /** Requests that failed in a row, and what the last one was told to wait. */
+  #failures = 0;
+  #advisedMs = 0;
+  #cookiesRefused = 0;
+  /** The opening for which the claim is planned. */
+  #plannedFor: number | undefined;
+  #clockGap = Date.now() - performance.now();
 
-  let number = data.number;
-  let drip: DripView | undefined;
-  let condition: Condition | undefined = data.condition;
-  let claimed: { opensAt: number; closesAt: number } | undefined;
-  let missed = false;
-  let failures = 0;
-  let joinsRefused = 0;
-  let advisedMs = 0;
-  let clockGap = Date.now() - performance.now();
-  const busy = new Set<Timer>();
-
-  const now = () => time.at(Date.now());
-  const view = (): View =>
-    viewOf({ settings, now: now(), number, drip, condition, missed, claimed });
-
-  function later(timer: Timer, delayMs: number, work: () => unknown): void {
-    clearTimeout(timers.get(timer));
-    // A delay of more than 24 days overflows and fires at once.
-    timers.set(timer, setTimeout(work, Math.min(Math.max(0, delayMs), 2e9)));
+  /** `receivedAt`: when the page's first byte arrived, by this device's clock. */
+  constructor(data: PageData, receivedAt: number) {
+    this.#data = data;
+    this.#number = data.number;
+    this.#condition = data.condition;
+    this.#line = createLineClient(data.settings.event);
+    this.#time = createMintTime(data.now, receivedAt);
   }
 
-  /** One at a time of each kind: waking up several times asks once. */
-  async function once(timer: Timer, work: () => Promise<void>): Promise<void> {
-    if (busy.has(timer)) return;
-    busy.add(timer);
-    try {
-      await work();
-    } finally {
-      busy.delete(timer);
-      update();
-    }
+  start(): void {
+    const submit = (id: string, work: () => unknown) =>
+      document.getElementById(id)?.addEventListener("submit", (event) => {
+        event.preventDefault();
+        void work();
+      });
+    submit("join", () => this.#join());
+    submit("enter", () => (this.#claimed === undefined ? this.#claim() : this.#enter()));
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) this.#wake();
+    });
+    addEventListener("pageshow", (event) => {
+      if (event.persisted) this.#wake();
+    });
+    addEventListener("online", () => {
+      this.#wake();
+    });
+    addEventListener("offline", () => {
+      if (this.#condition !== "cookies") this.#condition = "offline";
+      this.#repaint();
+    });
+    this.#repaint();
+    this.#planJoin();
+    this.#timers.later("poll", 0, () => this.#poll());
   }
 
-  function failed(status: number, retryAfterMs: number): void {
-    failures += 1;
-    advisedMs = retryAfterMs;
-    if (!navigator.onLine) condition = "offline";
-    else if (failures > 1 || status > 0) condition = "unreachable";
+  /** By the mint's clock. */
+  #now(): number {
+    return this.#time.at(Date.now());
   }
 
-  function heard(): void {
-    failures = 0;
-    advisedMs = 0;
-    if (condition !== "cookies") condition = undefined;
+  #view(): View {
+    return viewOf({
+      settings: this.#data.settings,
+      now: this.#now(),
+      number: this.#number,
+      drip: this.#drip,
+      condition: this.#condition,
+      missed: this.#missed,
+      claimed: this.#claimed,
+    });
   }
 
-  const poll = () =>
-    once("poll", async () => {
-      const reply = await line.drip();
+  #poll(): Promise<void> {
+    return this.#do("poll", async () => {
+      const reply = await this.#line.drip();
       if (!reply.ok) {
-        failed(reply.status, reply.retryAfterMs);
+        this.#failed(reply.status, reply.retryAfterMs);
         return;
       }
-      heard();
-      // An answer that was overtaken by a newer one takes nothing back (law 2).
-      if (drip === undefined || reply.body.seq >= drip.seq) drip = reply.body;
-      time.heard(drip.at, reply.receivedAt);
-      const held = drip.heldSince;
-      if (claimed !== undefined && held !== undefined && claimed.opensAt > held)
-        claimed = undefined;
-      const slot = view().slot;
-      if (slot !== undefined && slot.opensAt !== claimed?.opensAt) claimed = undefined;
+      this.#heard();
+      // An answer that a newer one has overtaken takes nothing back (law 2).
+      if (this.#drip === undefined || reply.body.seq >= this.#drip.seq) this.#drip = reply.body;
+      this.#time.heard(this.#drip.at, reply.receivedAt);
+      this.#checkClaim(this.#drip.heldSince);
     });
-
-  const join = () =>
-    once("join", async () => {
-      const reply = await line.join();
-      if (reply.ok) {
-        heard();
-        // A new number starts anew; the same one again may have been missed for good.
-        if (reply.body.number !== number) {
-          claimed = undefined;
-          missed = false;
-        }
-        number = reply.body.number;
-        later("poll", 0, poll);
-      } else if (reply.reason === "cookies-off") {
-        joinsRefused += 1;
-        if (joinsRefused > 1) condition = "cookies";
-      } else if (reply.status === 410) {
-        later("poll", 0, poll);
-        advisedMs = 30_000;
-        failures += 1;
-      } else {
-        failed(reply.status, reply.retryAfterMs);
-      }
-    });
-
-  const claim = () =>
-    once("claim", async () => {
-      const reply = await line.claim();
-      if (reply.ok) {
-        heard();
-        claimed = reply.body;
-      } else if (reply.status === 410) {
-        missed = true;
-      } else if (reply.status === 403) {
-        number = undefined; // the ticket is gone: ask for the place again
-      } else if (reply.status === 425) {
-        advisedMs = reply.retryAfterMs;
-        later("poll", 0, poll);
-      } else {
-        failed(reply.status, reply.retryAfterMs);
-      }
-    });
-
-  function enter(): void {
-    const key = `vst-enter-${settings.event}`;
-    let recent: number[] = [];
-    try {
-      const kept = JSON.parse(sessionStorage.getItem(key) ?? "[]") as number[];
-      recent = kept.filter((at) => Math.abs(Date.now() - at) < 60_000);
-      sessionStorage.setItem(key, JSON.stringify([...recent, Date.now()]));
-    } catch {
-      // without storage there is no count, and the browser's own limits hold
-    }
-    if (recent.length >= ENTERS_MAX) {
-      condition = "cookies";
-      update();
-    } else if (location.pathname.startsWith("/_vestibule/")) location.replace(settings.homePath);
-    else location.reload();
   }
 
-  function planClaim(current: View): void {
-    const { slot } = current;
-    if (number === undefined || missed || busy.has("claim")) return;
-    if (claimed !== undefined) {
-      later("enter", claimed.opensAt - now() + Math.random() * 200, enter);
+  /** A hold, or a new slot after it, voids the admission in hand: claim again. */
+  #checkClaim(heldSince: number | undefined): void {
+    if (this.#claimed === undefined) return;
+    const { opensAt } = this.#claimed;
+    const slot = this.#view().slot;
+    const held = heldSince !== undefined && opensAt > heldSince;
+    if (held || (slot !== undefined && slot.opensAt !== opensAt)) this.#claimed = undefined;
+  }
+
+  #join(): Promise<void> {
+    return this.#do("join", async () => {
+      const reply = await this.#line.join();
+      if (reply.ok) {
+        this.#heard();
+        if (reply.body.number !== this.#number) {
+          this.#claimed = undefined;
+          this.#missed = false;
+        }
+        this.#number = reply.body.number;
+        this.#timers.later("poll", 0, () => this.#poll());
+      } else if (reply.reason === "cookies-off") {
+        // The first answer has set the cookie: a browser that keeps it joins with the second try.
+        this.#cookiesRefused += 1;
+        if (this.#cookiesRefused > 1) this.#condition = "cookies";
+      } else if (reply.status === 410) {
+        this.#failures += 1;
+        this.#advisedMs = OVER_RETRY_MS;
+      } else this.#failed(reply.status, reply.retryAfterMs);
+    });
+  }
+
+  #claim(): Promise<void> {
+    return this.#do("claim", async () => {
+      const reply = await this.#line.claim();
+      if (reply.ok) {
+        this.#heard();
+        this.#claimed = reply.body;
+      } else if (reply.status === 410) this.#missed = true;
+      else if (reply.status === 403) this.#number = undefined;
+      else if (reply.status === 425) this.#advisedMs = Math.max(reply.retryAfterMs, RETRY_MS);
+      else this.#failed(reply.status, reply.retryAfterMs);
+    });
+  }
+
+  #enter(): void {
+    const { event, homePath } = this.#data.settings;
+    if (moveIn(event, homePath)) return;
+    this.#condition = "cookies";
+    this.#repaint();
+  }
+
+  async #do(task: "poll" | "join" | "claim", work: () => Promise<void>): Promise<void> {
+    await this.#timers.once(task, work);
+    this.#repaint();
+    const view = this.#view();
+    this.#planJoin();
+    this.#planClaim(view);
+    this.#planPoll(view);
+  }
+
+  #failed(status: number, retryAfterMs: number): void {
+    this.#failures += 1;
+    this.#advisedMs = retryAfterMs;
+    if (!navigator.onLine) this.#condition = "offline";
+    else if (this.#failures > 1 || status > 0) this.#condition = "unreachable";
+  }
+
+  #heard(): void {
+    this.#failures = 0;
+    this.#advisedMs = 0;
+    if (this.#condition !== "cookies") this.#condition = undefined;
+  }
+
+  #planJoin(): void {
+    const stopped = this.#condition === "cookies" || this.#timers.isBusy("join");
+    if (this.#number !== undefined || stopped || this.#timers.isSet("join")) return;
+    const untilOpenMs = opensForJoins(this.#data.settings) - this.#now();
+    const over = this.#drip?.state === "ended" || this.#drip?.state === "soldout";
+    const join = () => this.#join();
+    if (untilOpenMs > 0) {
+      this.#timers.later("join", untilOpenMs + Math.random() * OPENING_SPREAD_MS, join);
+    } else if (!over) this.#timers.later("join", this.#failures > 0 ? this.#retryMs() : 0, join);
+  }
+
+  #planClaim({ slot, state }: View): void {
+    const timers = this.#timers;
+    if (this.#number === undefined || this.#missed || timers.isBusy("claim")) return;
+    if (this.#claimed !== undefined) {
+      const delayMs = this.#claimed.opensAt - this.#now() + Math.random() * ENTER_SPREAD_MS;
+      timers.later("enter", delayMs, () => {
+        this.#enter();
+      });
       return;
     }
-    clearTimeout(timers.get("enter"));
-    const owed =
-      drip !== undefined &&
-      slot === undefined &&
-      current.state === "near" &&
-      number <= drip.committed;
-    if (slot === undefined && !owed) clearTimeout(timers.get("claim"));
-    else if (failures > 0 || owed) later("claim", retryMs(), claim);
-    else if (!timers.has("claim") || slot?.opensAt !== plannedFor) {
-      // Spread over the time that is left, so that a committed piece of the line does not claim at once.
-      const leftMs = (slot?.opensAt ?? 0) - now() - CLAIM_NEAR_MS;
-      plannedFor = slot?.opensAt;
-      later("claim", Math.random() * Math.max(0, leftMs), claim);
+    timers.cancel("enter");
+    // The line has passed this number without a slot: the mint owes it one, or says that it is over.
+    const owed = state === "near" && this.#number <= (this.#drip?.committed ?? 0);
+    if (slot === undefined && !owed) timers.cancel("claim");
+    else if (this.#failures > 0 || this.#advisedMs > 0 || slot === undefined) {
+      if (!timers.isSet("claim")) timers.later("claim", this.#retryMs(), () => this.#claim());
+    } else if (!timers.isSet("claim") || slot.opensAt !== this.#plannedFor) {
+      // Spread over the time that is left: a committed piece of the line does not claim all at once.
+      const leftMs = Math.max(0, slot.opensAt - this.#now() - CLAIM_NEAR_MS);
+      this.#plannedFor = slot.opensAt;
+      timers.later("claim", Math.random() * leftMs, () => this.#claim());
     }
   }
-  let plannedFor: number | undefined;
 
-  /** Between tries at a grant: soon at first, then less and less often, never in step. */
-  function retryMs(): number {
-    return Math.max(advisedMs, 1_500 * 2 ** Math.min(failures, 5)) * (1 + Math.random() / 2);
+  #planPoll({ slot, eta, state }: View): void {
+    if (this.#timers.isBusy("poll") || state === "ended") return;
+    const delayMs = pollDelayMs({
+      random: Math.random(),
+      hidden: document.hidden,
+      failures: this.#failures,
+      advisedMs: this.#advisedMs,
+      ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - this.#now() }),
+      ...(eta === undefined ? {} : { etaFromMs: eta.fromMs }),
+    });
+    this.#timers.later("poll", delayMs, () => this.#poll());
   }
 
-  function planJoin(): void {
-    if (number !== undefined || condition === "cookies" || busy.has("join")) return;
-    const untilOpenMs = opensForJoins(settings) - now();
-    if (untilOpenMs > 0) later("join", untilOpenMs + Math.random() * OPENING_SPREAD_MS, join);
-    else if (failures > 0 || joinsRefused > 0) later("join", failures > 0 ? retryMs() : 0, join);
-    else if (drip?.state !== "ended" && drip?.state !== "soldout") later("join", 0, join);
+  #retryMs(): number {
+    const backOffMs = RETRY_MS * 2 ** Math.min(this.#failures, RETRY_DOUBLINGS_MAX);
+    return Math.max(this.#advisedMs, backOffMs) * (1 + Math.random() / 2);
   }
 
-  function planPoll(current: View): void {
-    if (busy.has("poll") || current.state === "ended") return;
-    const { slot, eta } = current;
-    later(
-      "poll",
-      pollDelayMs({
-        random: Math.random(),
-        hidden: document.hidden,
-        failures,
-        advisedMs,
-        ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - now() }),
-        ...(eta === undefined ? {} : { etaFromMs: eta.fromMs }),
-      }),
-      poll,
-    );
+  /** After sleep, a change of the clock, the back button or a lost network: one poll, at once. */
+  #wake(): void {
+    this.#time.forget();
+    this.#timers.later("poll", 0, () => this.#poll());
+    this.#repaint();
   }
 
-  function repaint(): void {
+  #repaint(): void {
     const gap = Date.now() - performance.now();
-    if (Math.abs(gap - clockGap) > CLOCK_JUMP_MS) wake();
-    clockGap = gap;
-    const current = view();
-    if (drip !== undefined || condition !== undefined || missed || number !== data.number) {
-      paint(current, wordsOf(current, formats, data.title));
+    const jumped = Math.abs(gap - this.#clockGap) > CLOCK_JUMP_MS;
+    this.#clockGap = gap;
+    if (jumped) this.#wake();
+    // Until there is news the page says what the server wrote.
+    const news = this.#drip ?? this.#condition ?? this.#missed;
+    if (news !== false || this.#number !== this.#data.number) {
+      const view = this.#view();
+      paint(view, wordsOf(view, this.#formats, this.#data.title));
     }
-    if (!document.hidden) later("paint", 1_000 - (now() % 1_000), repaint);
+    if (!document.hidden) {
+      this.#timers.later("paint", 1_000 - (this.#now() % 1_000), () => {
+        this.#repaint();
+      });
+    }
   }
-
-  function update(): void {
-    repaint();
-    const current = view();
-    planJoin();
-    planClaim(current);
-    planPoll(current);
-  }
-
-  function wake(): void {
-    time.forget();
-    later("poll", 0, poll);
-    repaint();
-  }
-
-  document.getElementById("join")?.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void join();
-  });
-  document.getElementById("enter")?.addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (claimed === undefined) void claim();
-    else enter();
-  });
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) wake();
-  });
-  addEventListener("pageshow", (event) => {
-    if (event.persisted) wake();
-  });
-  addEventListener("online", wake);
-  addEventListener("offline", () => {
-    condition = condition === "cookies" ? condition : "offline";
-    repaint();
-  });
-
-  repaint();
-  planJoin();
-  later("poll", 0, poll);
 }
