@@ -5,6 +5,7 @@ import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SAFETY_GAP_NUMBERS } from "../src/limits.ts";
 import { MintProcess, newVisitor, runMint } from "./support/service.ts";
+import { openings, tooFast, twice } from "./support/exactness.ts";
 import { payload } from "./support/world.ts";
 
 const KILLS = 50;
@@ -52,10 +53,19 @@ describe("a mint that is killed", () => {
     >`select epoch, released from lease`;
     expect(row).toMatchObject({ epoch: KILLS + 1, released: true });
     for (const [number, ticket] of tickets) expect(payload(ticket)).toMatchObject({ n: number });
-    const slots = await database.sql<{ slots: number; numbers: number }[]>`
-      select count(*) as slots, count(distinct n) as numbers
-        from segments, generate_series(base, base + count - 1) as n where cut_after_ms is null`;
-    expect(slots[0]?.slots).toBe(slots[0]?.numbers);
+    const segments = await database.sql<
+      { base: number; count: number; from: number; until: number }[]
+    >`
+      select base, count, from_ms as "from", until_ms as "until" from segments order by id`;
+    const [{ lapsed } = { lapsed: 0 }] = await database.sql<
+      { lapsed: number }[]
+    >`select lapsed from events`;
+    const slots = openings(segments as never);
+    expect(twice(slots)).toEqual([]);
+    expect(
+      tooFast(slots, { ratePerMinute: 6_000, extra: lapsed }),
+      "law 3, as stored",
+    ).toBeUndefined();
   }, 600_000);
 
   it("is followed by a standby within 5 seconds, behind the safety gap; its own grants then fail", async () => {
