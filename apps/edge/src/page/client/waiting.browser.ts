@@ -23,6 +23,10 @@ const RETRY_MS = 1_500;
 const RETRY_DOUBLINGS_MAX = 5;
 /** When the event is over for joins: how soon to ask whether it still is. */
 const OVER_RETRY_MS = 30_000;
+/** Whoever joins and may be next is told by the next statement: a few quick looks, then as everybody. */
+const NEWCOMER_LOOKS = 8;
+const NEWCOMER_LOOK_MS = 250;
+const NEWCOMER_ETA_MS = 2_000;
 /** Two clocks of one device that part by more than this: one of them was changed, or slept. */
 const CLOCK_JUMP_MS = 2_000;
 
@@ -43,6 +47,9 @@ export class Waiting {
   #failures = 0;
   #advisedMs = 0;
   #cookiesRefused = 0;
+  /** Looks at the line to be taken soon: at once, and quickly one after the other. */
+  #lookNow = false;
+  #quickLooks = 0;
   /** The opening for which the claim is planned. */
   #plannedFor: number | undefined;
   #clockGap = Date.now() - performance.now();
@@ -131,9 +138,10 @@ export class Waiting {
         if (reply.body.number !== this.#number) {
           this.#claimed = undefined;
           this.#missed = false;
+          this.#quickLooks = NEWCOMER_LOOKS;
         }
         this.#number = reply.body.number;
-        this.#timers.later("poll", 0, () => this.#poll());
+        this.#lookNow = true;
       } else if (reply.reason === "cookies-off") {
         // The first answer has set the cookie: a browser that keeps it joins with the second try.
         this.#cookiesRefused += 1;
@@ -222,9 +230,22 @@ export class Waiting {
     }
   }
 
-  #planPoll({ slot, eta, state }: View): void {
-    if (this.#timers.isBusy("poll") || state === "ended") return;
-    const delayMs = pollDelayMs({
+  #planPoll(view: View): void {
+    if (this.#timers.isBusy("poll") || view.state === "ended") return;
+    this.#timers.later("poll", this.#pollDelayMs(view), () => this.#poll());
+  }
+
+  #pollDelayMs({ slot, eta }: View): number {
+    if (this.#lookNow) {
+      this.#lookNow = false;
+      return 0;
+    }
+    const mayBeNext = slot === undefined && (eta?.fromMs ?? Infinity) < NEWCOMER_ETA_MS;
+    if (this.#quickLooks > 0 && mayBeNext && this.#failures === 0) {
+      this.#quickLooks -= 1;
+      return NEWCOMER_LOOK_MS * (0.5 + Math.random());
+    }
+    return pollDelayMs({
       random: Math.random(),
       hidden: document.hidden,
       failures: this.#failures,
@@ -232,7 +253,6 @@ export class Waiting {
       ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - this.#now() }),
       ...(eta === undefined ? {} : { etaFromMs: eta.fromMs }),
     });
-    this.#timers.later("poll", delayMs, () => this.#poll());
   }
 
   #retryMs(): number {
