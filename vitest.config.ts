@@ -28,6 +28,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: "unit",
+          // The edge's tests that run in Node too import the page that it builds.
+          globalSetup: ["apps/edge/build/page.global-setup.ts"],
           include: [`${everywhere}/*.test.ts`],
           exclude: [
             ...elsewhere,
@@ -42,6 +44,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "workerd",
+          globalSetup: ["apps/edge/build/page.global-setup.ts"],
           include: [`${everywhere}/*.{workerd,both}.test.ts`, "apps/edge/test/**/*.test.ts"],
           exclude: [...elsewhere, "**/*.{pg,node}.test.ts"],
         },
