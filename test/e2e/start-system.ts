@@ -100,7 +100,7 @@ export function runStart(args: readonly string[]): {
   output: () => string;
   ended: Promise<number | null>;
 } {
-  const child = spawn(process.execPath, [join(ROOT, "apps/demo/src/main.ts"), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, "apps/demo/start.mjs"), ...args], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 import { join } from "node:path";
 
-import { StartFailure, codeOf, isDiskFull } from "./failure.ts";
+import { StartFailure, codeOf, diskFull, isDiskFull } from "./failure.ts";
 import { Guard } from "./guard.ts";
 import { identityOf } from "./process-identity.ts";
 import type { RunLock } from "./run-lock.ts";
@@ -115,7 +115,7 @@ export class Supervisor {
     }
     const log = createWriteStream(join(this.#logs, `${command.name}.log`), { mode: 0o600 });
     log.on("error", (error) => {
-      if (isDiskFull(error)) this.#fail(error);
+      if (isDiskFull(error)) this.#fail(diskFull(this.#logs));
     });
     this.#guard.add(pid, command.stopSignal);
     const part = new Part(command, child, pid, log);
