@@ -20,12 +20,13 @@ export interface EdgeCandidate {
   readonly signer: EdgeSigner;
   readonly stubMint: StubMint;
   /**
-   * Proves that the candidate did the work that the floor did: a good admission reaches the origin as
-   * it should, a stranger's and a forged one do not.
+   * Proves that both sides did the same work: a good admission reaches the origin through either in the
+   * same request, and at the candidate a stranger's and a forged one do not get there.
    *
-   * @throws Error when it does not.
+   * @param floorToken what the floor takes where the candidate takes an admission; the same when absent.
+   * @throws Error when it is not so.
    */
-  proveForwarding(): Promise<void>;
+  proveForwarding(floor: Workerd, floorToken?: (admission: string) => string): Promise<void>;
 }
 
 export async function startEdge(bench: Bench): Promise<EdgeCandidate> {
@@ -60,44 +61,55 @@ export async function startEdge(bench: Bench): Promise<EdgeCandidate> {
     originUrl,
     signer,
     stubMint,
-    proveForwarding: () => proveForwarding(edge, signer, originState),
+    proveForwarding: (floor, floorToken = (admission) => admission) =>
+      proveForwarding({ edge, floor, floorToken, signer, originState }),
   };
 }
 
-async function proveForwarding(
-  edge: Workerd,
-  signer: EdgeSigner,
-  originState: () => Promise<OriginState>,
-): Promise<void> {
+async function proveForwarding(sides: {
+  readonly edge: Workerd;
+  readonly floor: Workerd;
+  readonly floorToken: (admission: string) => string;
+  readonly signer: EdgeSigner;
+  readonly originState: () => Promise<OriginState>;
+}): Promise<void> {
+  const { edge, floor, floorToken, signer, originState } = sides;
   const [buyer, stranger] = await signer.admissions(2);
   if (buyer === undefined || stranger === undefined) throw new Error("nothing was signed");
-  const enter = (visitor: string, token: string): Promise<Reply> =>
-    ask(edge.port, {
+  const enter = (through: Workerd, visitor: string, token: string): Promise<Reply> =>
+    ask(through.port, {
       path: PAGE_PATH,
       headers: { host: HOST, accept: "text/html", cookie: admittedCookie(visitor, token) },
     });
+  const seenAfter = async (reply: Reply, token: string): Promise<string> => {
+    if (reply.body !== ORIGIN_BODY) throw new Error(`not forwarded: ${reply.status}`);
+    const headers = Object.entries((await originState()).headers).map(
+      ([name, value]) => `${name}: ${value === token ? "<token>" : String(value)}`,
+    );
+    return headers.sort().join("\n");
+  };
 
-  const before = await originState();
-  const entered = await enter(buyer.visitor, buyer.token);
-  const after = await originState();
-  const forwarded =
-    entered.body === ORIGIN_BODY &&
-    after.requests === before.requests + 1 &&
-    after.headers[ADMISSION_HEADER.toLowerCase()] === buyer.token &&
-    after.headers[VISITOR_HEADER.toLowerCase()] === buyer.visitor &&
-    after.headers.cookie === "shop=4f9a7c12";
-  if (!forwarded) {
-    throw new Error(`the edge forwards badly: ${entered.status}, ${JSON.stringify(after.headers)}`);
-  }
+  const candidateSaw = await seenAfter(await enter(edge, buyer.visitor, buyer.token), buyer.token);
+  const { requests, headers } = await originState();
+  const complete =
+    headers[ADMISSION_HEADER.toLowerCase()] === buyer.token &&
+    headers[VISITOR_HEADER.toLowerCase()] === buyer.visitor &&
+    headers.cookie === "shop=4f9a7c12";
+  if (!complete) throw new Error(`the edge forwards badly:\n${candidateSaw}`);
+
   const refused = [
-    await enter(stranger.visitor, buyer.token),
-    await enter(buyer.visitor, forged(buyer.token, stranger.token)),
+    await enter(edge, stranger.visitor, buyer.token),
+    await enter(edge, buyer.visitor, forged(buyer.token, stranger.token)),
   ];
-  if (
-    refused.some(({ body }) => body === ORIGIN_BODY) ||
-    (await originState()).requests !== after.requests
-  ) {
+  const letIn = refused.some(({ body }) => body === ORIGIN_BODY);
+  if (letIn || (await originState()).requests !== requests) {
     throw new Error("the edge lets a bad admission through");
+  }
+
+  const token = floorToken(buyer.token);
+  const floorSaw = await seenAfter(await enter(floor, buyer.visitor, token), token);
+  if (floorSaw !== candidateSaw) {
+    throw new Error(`not the same forwarding:\n${candidateSaw}\n\nand by the floor\n${floorSaw}`);
   }
 }
 

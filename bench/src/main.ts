@@ -44,6 +44,7 @@ async function main(): Promise<number> {
     terminal.line(`${index + 1}/${rows.length} ${row.name}: ${row.what}\n    against ${row.floor}`);
     results.push(await attempt(row, scratch, wanted.quick));
   }
+  if (interrupted) return 130;
   console.log(`\n${table(results)}`);
   if (wanted.quick) console.log("quick: the rounds were too few and too short to judge by");
   const reports = results.map(({ report }) => report);
@@ -67,6 +68,7 @@ async function attempt(row: Row, scratch: string, quick: boolean): Promise<Resul
     for (const note of measured.notes) terminal.line(`    ${note}`);
     return { report, measured };
   } catch (error) {
+    if (interrupted) return { report: failureOf(row) };
     terminal.line(`    FAILED: ${(error as Error).message}`);
     for (const obituary of processes.obituaries()) terminal.line(`    ${obituary}`);
     return { report: failureOf(row) };

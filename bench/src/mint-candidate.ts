@@ -20,7 +20,9 @@ export interface MintCandidate {
 export async function startMint(bench: Bench): Promise<MintCandidate> {
   bench.progress("starting PostgreSQL");
   const postgres = await startLocalPostgres();
-  bench.processes.finally(() => postgres.stop());
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  bench.processes.leash(postgres.pid, stopped);
+  bench.processes.finally(() => postgres.stop().finally(resolve));
   bench.progress("starting the mint");
   const port = await freePort();
   const adminToken = randomBytes(24).toString("base64url");

@@ -1,6 +1,9 @@
 /** Every process that a run starts, so that none outlives it. */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
+
+import type { ToWatchdog } from "./watchdog.ts";
 
 const STOP_TIMEOUT_MS = 8_000;
 const LOG_CHARS_MAX = 4_000;
@@ -26,9 +29,26 @@ interface Tracked {
 export class Processes {
   readonly #all = new Set<Tracked>();
   #last: (() => Promise<void>)[] = [];
+  #watchdog: ChildProcess | undefined;
 
   constructor() {
     process.once("exit", () => this.#kill());
+  }
+
+  /** Ends with this process, even when this process is killed. Safe to call for one that has ended. */
+  leash(pid: number, ended: Promise<unknown>): void {
+    this.#watchdog ??= fork(join(import.meta.dirname, "watchdog.ts"), {
+      env: ENVIRONMENT,
+      stdio: "ignore",
+      detached: true,
+    });
+    const tell = (order: ToWatchdog): void => {
+      if (this.#watchdog?.connected === true) this.#watchdog.send(order);
+    };
+    tell({ watch: pid });
+    void ended.then(() => tell({ forget: pid }));
+    this.#watchdog.unref();
+    this.#watchdog.channel?.unref();
   }
 
   /** Runs `script` with this Node; it may answer `ask`. */
@@ -63,6 +83,7 @@ export class Processes {
       detached: true,
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
+    if (child.pid !== undefined) this.leash(child.pid, once(child, "exit"));
     return { ...this.#handle(this.#track(name, child)), process: child };
   }
 

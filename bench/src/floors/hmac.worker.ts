@@ -14,10 +14,11 @@ let key: CryptoKey | undefined;
 const worker = {
   async fetch(request: Request, env: Env): Promise<Response> {
     key ??= await crypto.subtle.importKey("raw", toBytes(env.KEY), HMAC, false, ["verify"]);
-    const { signed, signature } = pieces(cookieValue(request, env.COOKIE));
+    const token = cookieValue(request, env.COOKIE);
+    const { signed, signature } = pieces(token);
     if (!(await crypto.subtle.verify("HMAC", key, signature, signed)))
       return new Response("refused", { status: 403 });
-    return forward(request, env.ORIGIN_URL);
+    return forward(request, env.ORIGIN_URL, token);
   },
 };
 

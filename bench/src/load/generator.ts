@@ -12,7 +12,7 @@ import { readAnswer } from "./http-response.ts";
 import type { FromGenerator, ToGenerator } from "./messages.ts";
 import { type Outgoing, requestSource, type RequestSource } from "./request-source.ts";
 
-const ROUND_TIMEOUT_MS = 30_000;
+const ROUND_TIMEOUT_MS = 60_000;
 
 interface Target {
   readonly port: number;
@@ -117,7 +117,7 @@ async function fire(order: Extract<ToGenerator, { type: "fire" }>): Promise<From
   if (target === undefined) throw new Error(`${order.side} was not prepared`);
   const batch = target.source.take(order.count);
   target.connections = await Promise.all(
-    target.connections.map((one) => (one.usable ? one : Connection.open(target.port))),
+    target.connections.map(async (one) => (one.usable ? one : Connection.open(target.port))),
   );
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const round: Round = {
@@ -129,8 +129,11 @@ async function fire(order: Extract<ToGenerator, { type: "fire" }>): Promise<From
     fail: reject,
   };
   const timer = setTimeout(() => {
-    const { answered, sent } = round;
-    reject(new Error(`${sent - answered} requests got no answer (after ${answered} that did)`));
+    reject(
+      new Error(
+        `${round.answered} of ${order.count} requests were answered in ${ROUND_TIMEOUT_MS / 1_000} s`,
+      ),
+    );
   }, ROUND_TIMEOUT_MS);
   const startedAt = performance.now();
   for (const connection of target.connections) connection.start(round);

@@ -65,7 +65,7 @@ async function measure(bench: Bench): Promise<Measured> {
     pids: { candidate: world.edge.pid, floor: floor.pid },
     warmUp: bench.quick ? 1_800 : 12_000,
   });
-  await world.proveForwarding();
+  await world.proveForwarding(floor, ({ length }) => sharedSecretToken(secret, length));
   return measured;
 }
 

@@ -56,7 +56,7 @@ async function measure(bench: Bench): Promise<Measured> {
     provide,
     totalMax: TOKENS_MAX,
   });
-  await world.proveForwarding();
+  await world.proveForwarding(floor);
   return measured;
 }
 
