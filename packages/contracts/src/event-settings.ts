@@ -21,8 +21,7 @@ import {
 } from "./limits.ts";
 import { slugSchema } from "./slug.ts";
 
-const whole = (minimum: number, maximum: number) =>
-  z.int().check(z.gte(minimum), z.lte(maximum));
+const whole = (minimum: number, maximum: number) => z.int().check(z.gte(minimum), z.lte(maximum));
 
 /** A moment, epoch milliseconds. The upper bound is the year 9999. */
 const moment = whole(0, 253_402_300_799_999);
@@ -43,26 +42,40 @@ const pathPattern = z
 /** A same-origin path to return to. */
 const path = z
   .string()
-  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(/^\/(?:[A-Za-z0-9\-._~!$&'()+,;=:@][A-Za-z0-9\-._~!$&'()+,;=:@/]*)?$/));
+  .check(
+    z.maxLength(ROUTE_CHARS_MAX),
+    z.regex(/^\/(?:[A-Za-z0-9\-._~!$&'()+,;=:@][A-Za-z0-9\-._~!$&'()+,;=:@/]*)?$/),
+  );
 
 const bypassRule = z.strictObject({
   paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
   /** Upper-case methods; every method when absent. */
-  methods: z.optional(z.array(z.string().check(z.regex(/^[A-Z]{1,16}$/))).check(z.minLength(1), z.maxLength(16))),
+  methods: z.optional(
+    z.array(z.string().check(z.regex(/^[A-Z]{1,16}$/))).check(z.minLength(1), z.maxLength(16)),
+  ),
 });
 
 const shape = {
   title: z.string().check(z.minLength(1), z.maxLength(TITLE_CHARS_MAX)),
   /** Numbers given per minute of open sale. */
   ratePerMinute: whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX),
-  lifetimeSeconds: z._default(whole(LIFETIME_SECONDS_MIN, LIFETIME_SECONDS_MAX), LIFETIME_SECONDS_DEFAULT),
+  lifetimeSeconds: z._default(
+    whole(LIFETIME_SECONDS_MIN, LIFETIME_SECONDS_MAX),
+    LIFETIME_SECONDS_DEFAULT,
+  ),
   /** Shortened to the lifetime when it is longer. */
   claimWindowSeconds: z._default(
     whole(CLAIM_WINDOW_SECONDS_MIN, LIFETIME_SECONDS_MAX),
     CLAIM_WINDOW_SECONDS_DEFAULT,
   ),
-  horizonSeconds: z._default(whole(HORIZON_SECONDS_MIN, HORIZON_SECONDS_MAX), HORIZON_SECONDS_DEFAULT),
-  overdrivePercent: z._default(whole(OVERDRIVE_PERCENT_MIN, OVERDRIVE_PERCENT_MAX), OVERDRIVE_PERCENT_DEFAULT),
+  horizonSeconds: z._default(
+    whole(HORIZON_SECONDS_MIN, HORIZON_SECONDS_MAX),
+    HORIZON_SECONDS_DEFAULT,
+  ),
+  overdrivePercent: z._default(
+    whole(OVERDRIVE_PERCENT_MIN, OVERDRIVE_PERCENT_MAX),
+    OVERDRIVE_PERCENT_DEFAULT,
+  ),
   /** No more slots than this that were not given back; `null`: no bound. */
   maxAdmissions: z._default(z.nullable(whole(1, Number.MAX_SAFE_INTEGER)), null),
   /** From when numbers are given; absent: from `startsAt`. */

@@ -17,7 +17,10 @@ export function parse<Schema extends z.ZodMiniType>(
   return refuse(
     read.error.issues.flatMap((issue) =>
       issue.code === "unrecognized_keys"
-        ? issue.keys.map((key) => ({ field: [...issue.path, key].join("."), message: "Unknown member" }))
+        ? issue.keys.map((key) => ({
+            field: [...issue.path, key].join("."),
+            message: "Unknown member",
+          }))
         : [{ field: issue.path.join("."), message: issue.message }],
     ),
   );

@@ -2,7 +2,9 @@
 import * as z from "zod/mini";
 import { QUANTITY_MAX, SKU_CHARS_MAX } from "./limits.ts";
 
-export const skuSchema = z.string().check(z.maxLength(SKU_CHARS_MAX), z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
+export const skuSchema = z
+  .string()
+  .check(z.maxLength(SKU_CHARS_MAX), z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/));
 
 /** `POST /v1/events/{event}/purchases`, with `Vestibule-Admission`, `Vestibule-Visitor`, `Idempotency-Key`. */
 export const purchaseRequestSchema = z.strictObject({

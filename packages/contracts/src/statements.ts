@@ -3,7 +3,14 @@ import * as z from "zod/mini";
 
 const whole = z.int().check(z.gte(0));
 
-export const EVENT_STATES = ["scheduled", "prequeue", "open", "paused", "soldout", "ended"] as const;
+export const EVENT_STATES = [
+  "scheduled",
+  "prequeue",
+  "open",
+  "paused",
+  "soldout",
+  "ended",
+] as const;
 export type EventState = (typeof EVENT_STATES)[number];
 
 /**
@@ -61,7 +68,9 @@ export const manifestEventSchema = z.object({
   title: z.string(),
   hosts: z.array(z.string()),
   paths: z.array(z.string()),
-  bypass: z.array(z.object({ paths: z.array(z.string()), methods: z.optional(z.array(z.string())) })),
+  bypass: z.array(
+    z.object({ paths: z.array(z.string()), methods: z.optional(z.array(z.string())) }),
+  ),
   homePath: z.string(),
   lifetimeSeconds: whole,
   claimWindowSeconds: whole,
