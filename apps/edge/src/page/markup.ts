@@ -50,7 +50,7 @@ export function pageHtml(parts: PageParts): string {
 <div class="line" id="line"${hidden(number === "")}><i></i></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
-<noscript><p class="notice"${hidden(words.action !== "again")}>${texts.plain}</p></noscript>
+<noscript>${plainHtml(words)}</noscript>
 ${actionsHtml(parts)}
 </main>
 <footer id="kept"${hidden(!words.kept)}>${texts.kept}</footer>
@@ -65,6 +65,12 @@ function factHtml({ facts }: Words, index: number): string {
   const fact = facts[index];
   const { label, value } = fact ?? { label: "", value: "" };
   return `<div${hidden(fact === undefined)}><dt>${label}</dt><dd>${value}</dd></div>`;
+}
+
+/** What the page cannot do by itself without its script. */
+function plainHtml({ action }: Words): string {
+  if (action === "again") return `<p class="notice">${texts.plain}</p>`;
+  return action === "join" ? `<p class="notice">${texts.plainJoin}</p>` : "";
 }
 
 /** All three are there, and one shows. The script hides what it does by itself (`nojs`). */

@@ -67,6 +67,7 @@ export const texts = {
   joinAgain: "Join the line again",
   enter: "Go in",
   again: "Look again",
+  plainJoin: "Without JavaScript a place is taken with this button.",
   plain: "Without JavaScript this page stays as it is. Look again now and then.",
   title: { turn: "Your turn!", place: (n: string) => `No. ${n} in line` },
 };
