@@ -150,7 +150,7 @@ async function untilAnswers(
   for (let poll = 0; poll < ANSWER_POLLS_MAX; poll += 1) {
     context.signal.throwIfAborted();
     if (part.hasEnded) {
-      throw explainEnd(part.name, part.tail, join(context.home.logs, `${part.name}.log`));
+      throw explainEnd(part, join(context.home.logs, `${part.name}.log`));
     }
     try {
       const { status } = await context.http.send({ url, headers, timeoutMs: 2_000 });

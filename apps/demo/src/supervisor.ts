@@ -38,6 +38,8 @@ export class Part {
   /** The last words on its output: they usually say why it ended. */
   tail = "";
   hasEnded = false;
+  /** Its exit code, or the signal that ended it. */
+  end = "";
   #logged = 0;
 
   constructor(command: PartCommand, child: ChildProcess, pid: number, log: WriteStream) {
@@ -49,7 +51,8 @@ export class Part {
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => this.#keep(text));
     }
-    this.ended = once(child, "close").then(() => {
+    this.ended = once(child, "close").then(([code, signal]: (number | string | null)[]) => {
+      this.end = signal === null ? `exit code ${code}` : String(signal);
       this.hasEnded = true;
       // What it started itself must not outlive it.
       signalGroup(pid, "SIGKILL");
@@ -155,7 +158,7 @@ export class Supervisor {
     this.#guard.remove(part.pid);
     this.#lock.remove(part.pid);
     if (this.#stopping !== undefined) return;
-    this.#fail(explainEnd(part.name, part.tail, join(this.#logs, `${part.name}.log`)));
+    this.#fail(explainEnd(part, join(this.#logs, `${part.name}.log`)));
   }
 }
 
@@ -182,7 +185,10 @@ function messageOf(line: string): string {
 }
 
 /** Why a part ended on its own, in a line with what to do. */
-export function explainEnd(name: string, tail: string, logFile: string): StartFailure {
+export function explainEnd(
+  { name, tail, end }: Pick<Part, "name" | "tail" | "end">,
+  logFile: string,
+): StartFailure {
   if (isDiskFull(tail)) {
     return new StartFailure(`The disk is full: ${name} ended. Free some space and start again.`);
   }
@@ -197,7 +203,7 @@ export function explainEnd(name: string, tail: string, logFile: string): StartFa
     );
   }
   return new StartFailure(
-    `${name} ended unexpectedly. ${lastWords(tail)}All it said is in ${logFile}`,
+    `${name} ended unexpectedly (${end}). ${lastWords(tail)}All it said is in ${logFile}`,
   );
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { StartFailure, explainFileError, isDiskFull, lineFor } from "../src/failure.ts";
 import { explainEnd, lastWords, missing } from "../src/supervisor.ts";
 
+const ended = (tail: string) => ({ name: "mint", tail, end: "exit code 1" });
 const fileError = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });
 
 test.each([
@@ -28,8 +29,8 @@ test.each([
 });
 
 test("a part that finds the disk full or its port taken says so instead of its stack", () => {
-  expect(explainEnd("mint", "No space left on device", "/l").message).toContain("disk is full");
-  expect(explainEnd("mint", "Error: listen EADDRINUSE", "/l").message).toContain("--port-base");
+  expect(explainEnd(ended("No space left on device"), "/l").message).toContain("disk is full");
+  expect(explainEnd(ended("Error: listen EADDRINUSE"), "/l").message).toContain("--port-base");
 });
 
 test("the last words are those about the error, without the stack", () => {
@@ -62,7 +63,7 @@ test("of a structured log the messages of errors are shown, never a stack", () =
 
 test("data whose schema these sources do not know are another version's", () => {
   const tail = "Error: migration 2 (keys) was changed after it was applied";
-  expect(explainEnd("mint", tail, "/l").message).toMatch(/another version.*--reset/);
+  expect(explainEnd(ended(tail), "/l").message).toMatch(/another version.*--reset/);
 });
 
 test("a program that is not there says how to get it", () => {
