@@ -7,16 +7,19 @@ export interface Sub {
   readonly words: Uint32Array;
 }
 
+/** What a ticket says, besides its issuer. */
+export interface TicketClaims {
+  readonly event: string;
+  readonly sub: string;
+  readonly n: number;
+  readonly iat: EpochSeconds;
+  readonly exp: EpochSeconds;
+}
+
 /** What the core needs of keys and tokens. */
 export interface Tokens extends StatementSigner {
   subOf(visitor: string): Sub;
-  ticket(claims: {
-    readonly event: string;
-    readonly sub: string;
-    readonly n: number;
-    readonly iat: EpochSeconds;
-    readonly exp: EpochSeconds;
-  }): Promise<string>;
+  ticket(claims: TicketClaims): Promise<string>;
   admission(claims: {
     readonly event: string;
     readonly sub: string;

@@ -2,10 +2,11 @@
 import { hash } from "node:crypto";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
 import { ticketNumber, toMs } from "@vestibule/kernel/units";
-import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
+import { signAdmission, signDrip, signManifest } from "@vestibule/token/sign";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import type { Sub, Tokens } from "../tokens.ts";
 import type { KeyRing } from "./key-ring.ts";
+import { ticketSigner } from "./ticket-signer.ts";
 
 const SUB_WORDS = 8;
 
@@ -17,17 +18,10 @@ export interface SigningDeskOptions {
 }
 
 export function signingDesk({ issuer, skewSeconds, ring }: SigningDeskOptions): Tokens {
+  const sign = ticketSigner(issuer);
   return {
     subOf,
-    ticket: ({ event, sub, n, iat, exp }) =>
-      signTicket(ring().signing, {
-        issuer,
-        event,
-        sub,
-        iat,
-        exp,
-        place: { number: ticketNumber(n) },
-      }),
+    ticket: (claims) => sign(ring().signing, claims),
     admission: ({ event, sub, n, iat, opensAt, lifetimeSeconds }) =>
       signAdmission(ring().signing, {
         issuer,
