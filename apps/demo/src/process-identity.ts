@@ -21,6 +21,15 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return identityOf(identity.pid)?.began === identity.began;
 }
 
+/** The number of the parent; undefined when there is no such process. */
+export function parentOf(pid: number): number | undefined {
+  const text =
+    process.platform === "linux"
+      ? statFields(pid)?.[1]
+      : spawnSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim();
+  return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text);
+}
+
 /** The command line of a process, where the system tells. */
 export function commandLineOf(pid: number): string {
   if (process.platform === "linux") {
@@ -30,12 +39,16 @@ export function commandLineOf(pid: number): string {
 }
 
 function beganOnLinux(pid: number): string | undefined {
-  const stat = read(`/proc/${pid}/stat`);
-  // The name in brackets may hold anything; fields are counted behind it (proc(5): state is 3, starttime 22).
-  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const fields = statFields(pid);
   const [state, startTime] = [fields?.[0], fields?.[19]];
   if (state === undefined || startTime === undefined || state === "Z" || state === "X") return;
   return `${read("/proc/sys/kernel/random/boot_id")?.trim() ?? ""}/${startTime}`;
+}
+
+/** The fields of proc(5) from the third on: state is 3, ppid 4, starttime 22. The name before may hold anything. */
+function statFields(pid: number): readonly string[] | undefined {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 function beganByPs(pid: number): string | undefined {

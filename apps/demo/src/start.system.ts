@@ -1,6 +1,7 @@
 /** The launcher as a process: arguments, signals, exit code. See HELP in options.ts. */
 import { resolve } from "node:path";
 
+import { ancestors, areAlive, launchers } from "./ancestors.ts";
 import { Display, terminalOf } from "./display.ts";
 import { StartFailure, lineFor } from "./failure.ts";
 import { launch } from "./launch.ts";
@@ -8,7 +9,7 @@ import { HELP, readOptions } from "./options.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-const PARENT_POLL_MS = 1_000;
+const LAUNCHERS_POLL_MS = process.platform === "linux" ? 500 : 2_000;
 
 /** @returns the exit code. */
 export async function start(): Promise<number> {
@@ -47,7 +48,7 @@ export async function start(): Promise<number> {
       if (asked === 0) ask();
     });
   }
-  if (underPackageManager) whenParentGoes(() => asked === 0 && ask());
+  if (underPackageManager) whenLaunchersGo(() => asked === 0 && ask());
   try {
     await launch({
       root: resolve(import.meta.dirname, "../../.."),
@@ -65,13 +66,13 @@ export async function start(): Promise<number> {
   }
 }
 
-/** A package manager that was killed passes no signal on: whoever started us is gone then. */
-function whenParentGoes(act: () => void): void {
-  const parent = process.ppid;
+/** A package manager that was ended passes no signal on: what it was started for is over then. */
+function whenLaunchersGo(act: () => void): void {
+  const chain = launchers(ancestors(process.pid));
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (areAlive(chain)) return;
     clearInterval(timer);
     act();
-  }, PARENT_POLL_MS);
+  }, LAUNCHERS_POLL_MS);
   timer.unref();
 }
