@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { DatabaseUrls } from "./database.ts";
-import { bundleEdge, readWorkerSettings } from "./edge-bundle.ts";
+import { type WorkerSettings, bundleEdge, readWorkerSettings } from "./edge-bundle.ts";
 import type { EdgeHostOptions } from "./edge-host.ts";
 import { StartFailure, explainFileError } from "./failure.ts";
 import type { Home, Secrets } from "./home.ts";
@@ -68,8 +68,11 @@ export async function startShop(context: ServicesContext, event: string): Promis
   await untilAnswers(context, part, `${at(ports.shop)}/`);
 }
 
-export async function startEdge(context: ServicesContext, event: string): Promise<void> {
-  const { root, home, ports, http, supervisor } = context;
+/** The Worker as a file, and what wrangler.toml says of it. Needs nothing that runs. */
+export async function buildEdge({
+  root,
+  home,
+}: Pick<ServicesContext, "root" | "home">): Promise<WorkerSettings & { script: string }> {
   const settings = readWorkerSettings(join(root, "wrangler.toml"));
   const script = join(home.edge, "edge.js");
   try {
@@ -78,12 +81,21 @@ export async function startEdge(context: ServicesContext, event: string): Promis
   } catch (error) {
     throw explainFileError(error, home.directory);
   }
+  return { ...settings, script };
+}
+
+export async function startEdge(
+  context: ServicesContext,
+  edge: { built: ReturnType<typeof buildEdge>; event: string },
+): Promise<void> {
+  const { home, ports, http, supervisor } = context;
+  const { script, compatibilityDate, compatibilityFlags } = await edge.built;
   const jwks = await http.send({ url: `${at(ports.mint)}/.well-known/jwks.json` });
   const options: EdgeHostOptions = {
     script,
     port: ports.edge,
-    compatibilityDate: settings.compatibilityDate,
-    compatibilityFlags: settings.compatibilityFlags,
+    compatibilityDate,
+    compatibilityFlags,
     bindings: {
       MINT_URLS: at(ports.mint),
       ORIGIN_URL: at(ports.shop),
@@ -107,7 +119,7 @@ export async function startEdge(context: ServicesContext, event: string): Promis
     stopSignal: "SIGTERM",
     stopTimeoutMs: 4_000,
   });
-  await untilAnswers(context, part, `${at(ports.edge)}/_vestibule/events/${event}/drip`, {
+  await untilAnswers(context, part, `${at(ports.edge)}/_vestibule/events/${edge.event}/drip`, {
     // The manifest that names the event is signed for this host.
     Host: `localhost:${ports.edge}`,
   });
