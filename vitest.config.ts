@@ -30,7 +30,7 @@ export default defineConfig({
           name: "unit",
           // The edge's tests that run in Node too import the page that it builds.
           globalSetup: ["apps/edge/build/page.global-setup.ts"],
-          include: [`${everywhere}/*.test.ts`],
+          include: [`${everywhere}/*.test.ts`, "bench/test/*.test.ts"],
           exclude: [
             ...elsewhere,
             "**/*.{pg,workerd}.test.ts",
@@ -58,16 +58,6 @@ export default defineConfig({
           exclude: elsewhere,
           globalSetup: ["packages/testkit/src/postgres.global-setup.ts"],
           hookTimeout: 60_000,
-        },
-      },
-      {
-        // A whole line in virtual time, with faults.
-        test: {
-          ...shared,
-          name: "simulation",
-          include: ["test/simulation/**/*.test.ts"],
-          exclude: elsewhere,
-          testTimeout: 120_000,
         },
       },
       {

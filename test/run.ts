@@ -34,7 +34,6 @@ const STEPS: readonly Step[] = [
   },
   project("arch", "the fences hold, and each catches its fixture"),
   project("unit", "laws and rules, in Node"),
-  project("simulation", "a whole line in virtual time"),
   project("workerd", "the same in the runtime of the edge"),
   project("integration", "on a real PostgreSQL"),
   project("e2e", "the running system, over HTTP and in a browser"),
