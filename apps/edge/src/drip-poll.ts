@@ -7,7 +7,7 @@ import type { KnownDrip } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { problem } from "./problem.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
-import type { Background, Edge } from "./visit.ts";
+import { type Background, type Edge, isStale } from "./visit.ts";
 
 const PREFIX = "/_vestibule/events/";
 const SUFFIX = "/drip";
@@ -25,7 +25,7 @@ export interface DripPoll {
    * after the authority must be exactly the endpoint, a query string apart.
    */
   eventOf(request: Request): string | undefined;
-  /** `undefined` when this location knows no statement of the event yet. */
+  /** `undefined` when this location knows no statement of the event, or must ask for a newer one first. */
   answer(
     request: Request,
     event: string,
@@ -53,6 +53,7 @@ export function createDripPoll(edge: Edge): DripPoll {
       const drip = feed.drip(event);
       if (drip === undefined) return undefined;
       if (feed.refreshDue(`drip:${event}`, now)) {
+        if (isStale(drip, now)) return undefined;
         background.waitUntil(feed.refresh(`drip:${event}`, now));
       }
       let ready = encoded.get(event);

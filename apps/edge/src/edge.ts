@@ -10,7 +10,14 @@ import { problem } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
 import { readPath } from "./routing/path.ts";
-import { type Background, type Edge, type Visit, keepFresh, readVisit } from "./visit.ts";
+import {
+  type Background,
+  type Edge,
+  type Visit,
+  keepDripFresh,
+  keepFresh,
+  readVisit,
+} from "./visit.ts";
 
 export interface EdgeHandler {
   /** A poll of a known event is answered at once, without a promise. */
@@ -44,7 +51,7 @@ async function answer(
   const visit = readVisit(edge, call);
   if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
   if (edge.feed.manifest() === undefined) await learn(visit);
-  else keepFresh(visit, undefined);
+  else keepFresh(visit);
   return polled === undefined ? route(visit) : answerCold(poll, visit, polled);
 }
 
@@ -64,6 +71,7 @@ async function answerCold(poll: DripPoll, visit: Visit, event: string): Promise<
   const { edge, request, now, background } = visit;
   const refusal = await coldDrip(edge, event, now);
   if (refusal !== undefined) return refusal;
+  await keepDripFresh(visit, event);
   return (
     poll.answer(request, event, { now, background }) ??
     problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN })
@@ -102,7 +110,8 @@ async function guard(visit: Visit, event: ManifestEvent, path: string): Promise<
     return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
   if (isHeadTooLarge(request.headers)) return problem("head-too-large");
-  keepFresh(visit, event.event);
+  const asking = keepDripFresh(visit, event.event);
+  if (asking !== undefined) await asking;
   const credentials = readCredentials(request.headers, { event: event.event, https });
   const check = await edge.admissions.check(credentials, event, now);
   if (check.kind === "cannot-verify") {

@@ -1,5 +1,5 @@
 /** Bounds of the edge, with their units in their names. */
-import { TOKEN_CHARS_MAX, VISITOR_CHARS } from "@vestibule/contracts/limits";
+import { DRIP_REFRESH_MS, TOKEN_CHARS_MAX, VISITOR_CHARS } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** Until the origin's response head; the body may take as long as it takes. */
@@ -27,6 +27,9 @@ export const MEMO_CHARS_MAX = 4_194_304;
 export const WAITING_RETRY_SECONDS = 10;
 export const AWAY_RETRY_SECONDS_MIN = 3;
 export const AWAY_RETRY_SECONDS_MAX = 9;
+
+/** A drip statement older than this, because nobody asked lately, is asked for before it decides. */
+export const DRIP_STALE_MS = 3 * DRIP_REFRESH_MS;
 
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;

@@ -1,11 +1,12 @@
 /** One request, read once, and what the isolate knows: what every handler gets. */
-import type { MintFeed } from "@vestibule/feed/mint-feed";
+import type { KnownDrip, MintFeed } from "@vestibule/feed/mint-feed";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Admissions } from "./admission/admissions.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
+import { DRIP_STALE_MS } from "./limits.ts";
 import type { MintClient } from "./mint-client.ts";
 import type { RouteTable } from "./routing/route-table.ts";
 
@@ -56,11 +57,29 @@ export function readVisit(
 }
 
 /** Asks again for what is due, in the background: nobody waits for it. */
-export function keepFresh({ edge, background, now }: Visit, event: string | undefined): void {
+export function keepFresh({ edge, background, now }: Visit): void {
   const { feed } = edge;
   if (feed.refreshDue("keys", now)) background.waitUntil(feed.refresh("keys", now));
   if (feed.refreshDue("manifest", now)) background.waitUntil(feed.refresh("manifest", now));
-  if (event !== undefined && feed.refreshDue(`drip:${event}`, now)) {
-    background.waitUntil(feed.refresh(`drip:${event}`, now));
-  }
+}
+
+/**
+ * The same for an event's drip; a promise when this request must wait for it. Where somebody asks every
+ * second nobody waits. A location that was left alone asks before it decides, or it would let people
+ * in through a hold that it has not heard of. While no mint answers, one request per back-off waits
+ * in vain and all others go by what is known (law 9).
+ */
+export function keepDripFresh(
+  { edge, background, now }: Visit,
+  event: string,
+): Promise<unknown> | undefined {
+  const { feed } = edge;
+  if (!feed.refreshDue(`drip:${event}`, now)) return undefined;
+  const refresh = feed.refresh(`drip:${event}`, now);
+  background.waitUntil(refresh);
+  return isStale(feed.drip(event), now) ? refresh : undefined;
+}
+
+export function isStale(drip: KnownDrip | undefined, now: EpochMs): boolean {
+  return drip !== undefined && Math.abs(now - drip.askedAt) > DRIP_STALE_MS;
 }

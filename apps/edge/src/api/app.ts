@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { problem } from "../problem.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "../routing/cross-origin.ts";
-import { type Visit, keepFresh } from "../visit.ts";
+import { type Visit, keepDripFresh } from "../visit.ts";
 import { getHealth } from "./get-health.ts";
 import { getMe } from "./get-me.ts";
 import { postAdmission } from "./post-admission.ts";
@@ -37,7 +37,7 @@ function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
     if (isPreflight(visit.request)) return preflight(visit.request, origin);
     const allowed = visit.request.method === method || (method === "GET" && isHead(visit.request));
     if (!allowed) return methodNotAllowed(method);
-    keepFresh(visit, event.event);
+    await keepDripFresh(visit, event.event);
     return shareWith(await verb(visit, event), origin);
   });
 }
