@@ -28,6 +28,7 @@ const SKEW_MS = 5_000;
 const EVENTS = {
   crowd: { ratePerMinute: 60 },
   places: { ratePerMinute: 300, lifetimeSeconds: 60 },
+  held: { ratePerMinute: 60, lifetimeSeconds: 60 },
   drip: { ratePerMinute: 600, lifetimeSeconds: 20, claimWindowSeconds: 20 },
   lapses: { ratePerMinute: 600, lifetimeSeconds: 10, claimWindowSeconds: 5 },
   spend: { ratePerMinute: 60_000, lifetimeSeconds: 300 },
@@ -153,6 +154,19 @@ test("law 2: through changes of rate, hold and resume, no place and no serving n
     expect(values, what).toEqual(ascending(values));
   }
   expect(new Set(seen.map(({ drip }) => drip.state))).toEqual(new Set(["open", "paused"]));
+});
+
+test("a hold acts at once, also at an edge that nobody has asked anything about the event for a while", async () => {
+  const app = atSecond("held");
+  const places = await app.joinAll(12);
+  // One that opens some seconds from now.
+  const late = places.toSorted((a, b) => a.number - b.number)[7]!;
+  const pass = await app.claim(late);
+  await organizerOf("held").hold();
+  await eventually("the slot would have opened", () => Date.now() > pass.opensAt + 1_000);
+  expect(pass.opensAt).toBeGreaterThan((await organizerOf("held").status()).heldSince ?? Infinity);
+  expect(await app.enter(pass)).toBe(429);
+  expect((await app.drip()).state).toBe("paused");
 });
 
 describe("law 3: the drip is exact", () => {

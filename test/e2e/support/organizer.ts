@@ -15,6 +15,7 @@ export interface EventStatus extends EventSettings {
   readonly serving: number;
   readonly claimed: number;
   readonly lapsed: number;
+  readonly heldSince?: number;
 }
 
 export class Organizer {
