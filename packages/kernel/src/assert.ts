@@ -7,8 +7,3 @@ export class AssertionError extends Error {
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new AssertionError(message);
 }
-
-/** Marks a branch that the types say cannot be reached. */
-export function unreachable(value: never): never {
-  throw new AssertionError(`unreachable: ${String(value)}`);
-}

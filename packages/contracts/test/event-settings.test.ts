@@ -1,0 +1,144 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  effectiveClaimWindowSeconds,
+  eventChangeSchema,
+  eventSettingsSchema,
+  holdSchema,
+} from "../src/event-settings.ts";
+import { parse } from "../src/parse.ts";
+
+const GOOD = {
+  event: "spring-sale",
+  title: "Spring sale",
+  ratePerMinute: 120,
+  endsAt: 1_900_000_000_000,
+  hosts: ["shop.example"],
+  paths: ["/events/spring*"],
+  homePath: "/events/spring",
+};
+
+/** Fields that a refused input names, each once. */
+function refusedFields(input: unknown): readonly string[] {
+  const read = parse(eventSettingsSchema, input);
+  return read.ok ? [] : [...new Set(read.refusal.map(({ field }) => field))];
+}
+
+test("what an organizer leaves out has its documented default", () => {
+  const read = parse(eventSettingsSchema, GOOD);
+  expect(read).toMatchObject({
+    ok: true,
+    value: {
+      lifetimeSeconds: 600,
+      claimWindowSeconds: 180,
+      horizonSeconds: 60,
+      overdrivePercent: 150,
+      maxAdmissions: null,
+      holdingStatus: 200,
+      bypass: [],
+      notice: "",
+    },
+  });
+});
+
+const NUMBERS = [
+  "ratePerMinute",
+  "lifetimeSeconds",
+  "claimWindowSeconds",
+  "horizonSeconds",
+  "overdrivePercent",
+  "maxAdmissions",
+  "endsAt",
+] as const;
+const NOT_NUMBERS = [-1, 1.5, NaN, Infinity, "", " 5", "5", "5e2", 1e-9, 2 ** 53, [], {}, true];
+
+test.each(NUMBERS)(
+  "%s: only a whole number in bounds, else the field is named (AO-01)",
+  (field) => {
+    for (const value of NOT_NUMBERS)
+      expect(refusedFields({ ...GOOD, [field]: value })).toEqual([field]);
+  },
+);
+
+test.each(NUMBERS.filter((field) => field !== "endsAt"))(
+  "%s: zero is refused, not read as off",
+  (field) => {
+    expect(refusedFields({ ...GOOD, [field]: 0 })).toEqual([field]);
+  },
+);
+
+test("every mistake is named at once, and none echoes its value", () => {
+  const read = parse(eventSettingsSchema, {
+    ...GOOD,
+    event: "Not A Slug",
+    ratePerMinute: 0,
+    surprise: 1,
+  });
+  expect(read.ok).toBe(false);
+  if (read.ok) return;
+  expect(read.refusal.map(({ field }) => field).toSorted()).toEqual([
+    "event",
+    "ratePerMinute",
+    "surprise",
+  ]);
+  expect(JSON.stringify(read.refusal)).not.toContain("Not A Slug");
+});
+
+test.each([
+  "//evil.example",
+  "/\\evil.example",
+  "https://evil.example",
+  "",
+  "events",
+  "/a b",
+  "/a?x=1",
+])("%j is no path of our own to return to", (homePath) => {
+  expect(refusedFields({ ...GOOD, homePath })).toEqual(["homePath"]);
+});
+
+test.each(["events", "/a*b", "/**", "/a?b", "/%2e", "/a\\b"])(
+  "%j is no path pattern",
+  (pattern) => {
+    expect(refusedFields({ ...GOOD, paths: [pattern] })).toEqual(["paths.0"]);
+  },
+);
+
+test("an event is named by a slug", () => {
+  for (const event of ["", "-a", "a-", "a--b", "A", "a_b", "a/b", "ä", "a".repeat(65), "a\n"]) {
+    expect(refusedFields({ ...GOOD, event })).toEqual(["event"]);
+  }
+});
+
+test("a change cannot touch what fans were promised", () => {
+  for (const field of ["lifetimeSeconds", "claimWindowSeconds", "event", "hosts"]) {
+    const read = parse(eventChangeSchema, { [field]: 60 });
+    expect(read).toMatchObject({ ok: false, refusal: [{ field }] });
+  }
+});
+
+test("an empty change fills nothing in", () => {
+  expect(parse(eventChangeSchema, {})).toEqual({ ok: true, value: {} });
+});
+
+test("a hold without words is one of entries", () => {
+  expect(parse(holdSchema, {})).toEqual({ ok: true, value: { scope: "entries", reason: "" } });
+  expect(parse(holdSchema, { scope: "everything" }).ok).toBe(false);
+});
+
+test("the claim window never outlasts the slot", () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (claimWindowSeconds, lifetimeSeconds) => {
+      const window = effectiveClaimWindowSeconds({ claimWindowSeconds, lifetimeSeconds });
+      expect(window).toBeLessThanOrEqual(lifetimeSeconds);
+      expect(window).toBeLessThanOrEqual(claimWindowSeconds);
+    }),
+  );
+});
+
+test("any JSON at all is refused or read, never thrown at", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (input) => {
+      expect(typeof parse(eventSettingsSchema, input).ok).toBe("boolean");
+    }),
+  );
+});
