@@ -24,6 +24,7 @@ import { RunLock, endLeftOvers } from "./run-lock.ts";
 import { Admin, SKU, openSale } from "./sale.ts";
 import {
   type ServicesContext,
+  buildEdge,
   startEdge,
   startMint,
   startPurchase,
@@ -128,6 +129,8 @@ async function run(
     return value;
   };
 
+  const built = buildEdge({ root, home });
+  built.catch(() => {}); // whoever waits for it hears of it
   const urls = await step("PostgreSQL", () =>
     startDatabase({ home, password: secrets.databasePassword, supervisor, signal }),
   );
@@ -143,7 +146,9 @@ async function run(
   const { sale, notes } = await openSale({ admin, options, stored, portBase, now: Date.now() });
   writeSale(home, sale);
   await step(`demo shop        ${url(ports.shop)}`, () => startShop(services, sale.event));
-  await step(`edge (workerd)   ${url(ports.edge)}`, () => startEdge(services, sale.event));
+  await step(`edge (workerd)   ${url(ports.edge)}`, () =>
+    startEdge(services, { built, event: sale.event }),
+  );
   const relay = new Relay();
   closers.push(() => relay.close());
   for (const port of Object.values(ports)) await relay.open(port);
