@@ -25,6 +25,7 @@ import { Admin, SKU, openSale } from "./sale.ts";
 import {
   type ServicesContext,
   buildEdge,
+  buildEdge,
   startEdge,
   startMint,
   startPurchase,
@@ -131,6 +132,9 @@ async function run(
 
   const built = buildEdge({ root, home });
   built.catch(() => {}); // whoever waits for it hears of it
+  // Built while the database starts: together they are most of the wait.
+  const built = buildEdge(services);
+  built.catch(() => {}); // heard where it is awaited
   const urls = await step("PostgreSQL", () =>
     startDatabase({ home, password: secrets.databasePassword, supervisor, signal }),
   );
