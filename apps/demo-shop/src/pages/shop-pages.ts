@@ -71,11 +71,13 @@ function wayToBuy({ event, stock, admitted, key, orderId }: EventPageOptions): H
 }
 
 export function orderPage(order: PurchaseAnswer): Html {
-  const seats = order.quantity === 1 ? "1 seat" : `${order.quantity} seats`;
+  const one = order.quantity === 1;
   return html`<section class="card">
     <p class="done" aria-hidden="true">✓</p>
     <h1>See you there</h1>
-    <p class="lead">${seats} for ${SHOW.name} are yours.</p>
+    <p class="lead">
+      ${one ? "1 seat" : `${order.quantity} seats`} for ${SHOW.name} ${one ? "is" : "are"} yours.
+    </p>
     <dl class="facts">
       <div>
         <dt>Order</dt>
