@@ -25,7 +25,6 @@ import { Admin, SKU, openSale } from "./sale.ts";
 import {
   type ServicesContext,
   buildEdge,
-  buildEdge,
   startEdge,
   startMint,
   startPurchase,
@@ -130,8 +129,6 @@ async function run(
     return value;
   };
 
-  const built = buildEdge({ root, home });
-  built.catch(() => {}); // whoever waits for it hears of it
   // Built while the database starts: together they are most of the wait.
   const built = buildEdge(services);
   built.catch(() => {}); // heard where it is awaited
