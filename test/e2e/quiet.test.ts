@@ -20,7 +20,7 @@ beforeAll(async () => {
   app = await new App(system.ready.edge, system.ready.event).known();
   organizer = new Organizer(system.ready, system.ready.event);
 });
-afterAll(() => system.stop());
+afterAll(() => system?.stop());
 
 /** What a reader makes of a statement: its own figure and what it computes from the segments. */
 async function look(): Promise<{ readonly serving: number; readonly issued: number }> {
