@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import { type System, freePortBase, listen, runStart, startSystem } from "./start-system.ts";
 
+// Two starts and stops of a whole system, beside the other tests of a small machine.
+vi.setConfig({ testTimeout: 240_000 });
+
 let place: string;
 beforeAll(() => {
   place = mkdtempSync(join(tmpdir(), "vestibule-start-"));
