@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, type Server, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -59,7 +59,7 @@ export interface System {
 
 /** @throws Error with its output when it ends, or is not ready in two minutes. */
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const place = mkdtempSync(join(tmpdir(), "vestibule-e2e-"));
+  const place = temporaryPlace();
   const dataDir = options.dataDir ?? join(place, "data");
   const portBase = options.portBase ?? (await freePortBase());
   const readyFile = join(place, "ready.json");
@@ -92,6 +92,16 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
       return { code, ms };
     },
   };
+}
+
+/**
+ * A new directory that its creator removes. Others may pass through it: as root, PostgreSQL runs
+ * as another user, and would have to keep its data elsewhere.
+ */
+export function temporaryPlace(): string {
+  const place = mkdtempSync(join(tmpdir(), "vestibule-e2e-"));
+  chmodSync(place, 0o711);
+  return place;
 }
 
 /** Starts it with these arguments, for starts that are meant to fail. */

@@ -1,18 +1,24 @@
 /** The main job, as a newcomer gets it: one command, a sale that runs, a clean stop, the same data again. */
-import { existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
-import { type System, freePortBase, listen, runStart, startSystem } from "./start-system.ts";
+import {
+  type System,
+  freePortBase,
+  listen,
+  runStart,
+  startSystem,
+  temporaryPlace,
+} from "./start-system.ts";
 
 // Two starts and stops of a whole system, beside the other tests of a small machine.
 vi.setConfig({ testTimeout: 240_000 });
 
 let place: string;
 beforeAll(() => {
-  place = mkdtempSync(join(tmpdir(), "vestibule-start-"));
+  place = temporaryPlace();
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
