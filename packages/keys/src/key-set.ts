@@ -32,9 +32,6 @@ export type JwksRefusal =
   | { readonly reason: "not-a-key-set" | "empty" | "too-many-keys" }
   | { readonly reason: "bad-entry"; readonly index: number; readonly entry: EntryRefusal };
 
-/** No key at all: what a verifier has before it ever read a set. Every token is refused. */
-export const NO_KEYS: KeySet = new Map();
-
 interface Entry {
   readonly kid: string;
   readonly x: string;

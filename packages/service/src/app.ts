@@ -1,6 +1,5 @@
 /** A hono app with what every service of ours has: problem documents, no-store, health and readiness. */
 import type { HttpBindings } from "@hono/node-server";
-import { BODY_BYTES_MAX } from "@vestibule/contracts/limits";
 import { type Context, Hono } from "hono";
 import type { Log } from "./log.ts";
 import { httpProblem, problem } from "./problems.ts";
@@ -60,9 +59,6 @@ export function answerProblem(error: unknown, context: ServiceContext, log: Log)
     ...(status === 413 ? { Connection: "close" } : {}),
   });
 }
-
-/** The most that a body of ours may have; for routes that read no JSON. */
-export const DEFAULT_BODY_BYTES_MAX: number = BODY_BYTES_MAX;
 
 async function readiness(checks: ReadinessChecks): Promise<Record<string, boolean>> {
   const entries = Object.entries(checks).map(

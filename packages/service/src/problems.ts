@@ -35,11 +35,6 @@ export function httpProblem(error: unknown): HttpProblem {
   return { code, status, headers, body: JSON.stringify(document) };
 }
 
-export function problemResponse(error: unknown): Response {
-  const { status, headers, body } = httpProblem(error);
-  return new Response(body, { status, headers });
-}
-
 /** Our own code's shorthand: the compiler checks the code against the registry. */
 export function problem(
   code: ProblemCode,
