@@ -1,5 +1,5 @@
 /** Bounds of the mint alone, with their units; the ones that others see are in contracts/limits. */
-import { EVENTS_MAX, JOIN_RETRY_SECONDS } from "@vestibule/contracts/limits";
+import { JOIN_RETRY_SECONDS } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** A standby may take over when the leader has not renewed for this long, by the database's clock. */
@@ -41,8 +41,6 @@ export const TICKS_AT_ONCE_MAX = 4;
 
 /** A signed statement is shown this long before it is signed again for whoever asks. */
 export const STATEMENT_FRESH_MS = 1_000;
-/** Signing events are remembered as values, one each. */
-export const STATEMENTS_MAX = EVENTS_MAX;
 
 /** When a claim of a place that is about to get its slot should come back, seconds. */
 export const DEMAND_RETRY_SECONDS = 1;

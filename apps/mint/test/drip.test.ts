@@ -191,6 +191,26 @@ describe("a hold", () => {
     expect(tooFast(slots(world), { ratePerMinute: 90 })).toBeUndefined();
   });
 
+  it("goes on after a resume also when everybody had claimed ahead", async () => {
+    const world = await memoryWorld({ ratePerMinute: 60, claimWindowSeconds: 20 });
+    const fans = await world.joinMany(40);
+    await world.tick();
+    for (const fan of fans.slice(0, 10)) await world.claim(fan);
+    await hold(world.line, { scope: "entries", reason: "" }, deed(world));
+    await world.pass(5_000);
+    await resume(world.line, deed(world));
+    const late = await world.join();
+    await world.pass(90_000);
+    expect(slots(world).map(({ n }) => n)).toEqual([
+      ...fans.map(({ place }) => place.number),
+      late.place.number,
+    ]);
+    // Whoever claimed a slot that was cut, and did not come for the new one, has not come.
+    const { claimed, lapsed } = await world.store.tally("spring");
+    expect(lapsed).toBe(40);
+    expect(claimed).toBe(10);
+  });
+
   it("cannot end within its own second", async () => {
     const world = await memoryWorld();
     await hold(world.line, { scope: "entries", reason: "" }, deed(world));

@@ -1,169 +1,10 @@
 /** Laws 1 to 3 against random histories: whatever fans, organizers, crashes and lost answers do. */
-import { AppError } from "@vestibule/kernel/app-error";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hold, resume } from "../src/line/organizer.ts";
-import { openings, tooFast, twice } from "./support/exactness.ts";
-import { codeOf, type Fan, memoryWorld, type World } from "./support/world.ts";
-import type { MemoryStore } from "./support/memory-store.ts";
-
-type Command =
-  | { readonly do: "join"; readonly count: number }
-  | { readonly do: "claim" | "rejoin" | "claim-again"; readonly who: number }
-  | { readonly do: "pass"; readonly ms: number }
-  | { readonly do: "hold" | "resume" | "crash" | "restart" | "sleep" }
-  | {
-      readonly do: "lose";
-      readonly what: "step" | "reserveNumbers" | "recordClaims" | "addDemand";
-    };
-
-const command: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("join" as const),
-      count: fc.integer({ min: 1, max: 40 }),
-    }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constantFrom("claim" as const, "claim-again" as const, "rejoin" as const),
-      who: fc.nat(1_000),
-    }),
-  },
-  {
-    weight: 10,
-    arbitrary: fc.record({
-      do: fc.constant("pass" as const),
-      ms: fc.integer({ min: 1, max: 9_000 }),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constantFrom(
-        "hold" as const,
-        "resume" as const,
-        "crash" as const,
-        "restart" as const,
-        "sleep" as const,
-      ),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("lose" as const),
-      what: fc.constantFrom(
-        "step" as const,
-        "reserveNumbers" as const,
-        "recordClaims" as const,
-        "addDemand" as const,
-      ),
-    }),
-  },
-);
-
-const RATE = 300;
-
-class History {
-  readonly world: World<MemoryStore>;
-  readonly fans: (Fan & { place: { number: number; ticket: string } })[] = [];
-  readonly #given = new Set<number>();
-  readonly #claimed = new Map<number, string>();
-
-  constructor(world: World<MemoryStore>) {
-    this.world = world;
-  }
-
-  async run(step: Command): Promise<void> {
-    const { world } = this;
-    const deed = { actor: "test", now: world.clock.now() };
-    switch (step.do) {
-      case "join":
-        return this.#join(step.count);
-      case "claim":
-      case "claim-again":
-        return this.#claim(step.who);
-      case "rejoin":
-        return this.#rejoin(step.who);
-      case "pass":
-        return world.pass(step.ms);
-      case "hold":
-        await codeOf(hold(world.line, { scope: "entries", reason: "" }, deed));
-        return;
-      case "resume":
-        await codeOf(resume(world.line, deed));
-        return;
-      case "crash":
-        return world.crash();
-      case "restart":
-        return world.restart();
-      case "sleep":
-        world.clock.advance(100_000);
-        return;
-      case "lose":
-        this.#loseNext(step.what);
-    }
-  }
-
-  async #join(count: number): Promise<void> {
-    for (let index = 0; index < count; index += 1) {
-      const fan = this.world.fan();
-      if ((await codeOf(this.world.join(fan))) !== "ok" || fan.place === undefined) continue;
-      expect(this.#given.has(fan.place.number), "law 1: a number is given once").toBe(false);
-      this.#given.add(fan.place.number);
-      this.fans.push({ ...fan, place: fan.place });
-    }
-  }
-
-  async #claim(who: number): Promise<void> {
-    const fan = this.fans[who % Math.max(this.fans.length, 1)];
-    if (fan === undefined) return;
-    const answer = await this.world.claim(fan as Fan).catch(() => undefined);
-    if (answer === undefined) return;
-    this.#claimed.set(fan.place.number, answer.admission);
-  }
-
-  async #rejoin(who: number): Promise<void> {
-    const fan = this.fans[who % Math.max(this.fans.length, 1)];
-    if (fan === undefined) return;
-    const request = { visitor: fan.visitor, ticket: fan.place.ticket };
-    const back = await this.world.mint.join("spring", request).catch(() => undefined);
-    if (back === undefined) return;
-    if (!back.fresh) {
-      expect(back.answer.number, "law 2: a number never changes").toBe(fan.place.number);
-      return;
-    }
-    expect(this.#given.has(back.answer.number)).toBe(false);
-    this.#given.add(back.answer.number);
-    fan.place = back.answer;
-  }
-
-  #loseNext(what: "step" | "reserveNumbers" | "recordClaims" | "addDemand"): void {
-    const store = this.world.store as unknown as Record<
-      string,
-      (...args: unknown[]) => Promise<unknown>
-    >;
-    const real = store[what];
-    if (real === undefined || Object.hasOwn(store, what)) return;
-    store[what] = async (...args) => {
-      delete store[what];
-      await real.apply(store, args);
-      throw new AppError("unavailable", { internal: "the answer was lost" });
-    };
-  }
-
-  check(): void {
-    const slots = openings(this.world.store.committed("spring"));
-    expect(twice(slots), "a place is served once").toEqual([]);
-    for (const { n } of slots) expect(this.#given.has(n), `somebody holds ${n}`).toBe(true);
-    const { lapsed } = this.world.line.record.progress;
-    expect(tooFast(slots, { ratePerMinute: RATE, extra: lapsed }), "law 3").toBeUndefined();
-    expect(tooFast(slots, { ratePerMinute: RATE * 1.5 }), "law 3, overdrive").toBeUndefined();
-  }
-}
+import { resume } from "../src/line/organizer.ts";
+import { openings } from "./support/exactness.ts";
+import { command, History, RATE } from "./support/history.ts";
+import { codeOf, memoryWorld } from "./support/world.ts";
 
 describe("laws 1, 2 and 3", () => {
   it("hold in every history of joins, claims, holds, crashes, restarts, sleeps and lost answers", async () => {
@@ -199,7 +40,7 @@ describe("laws 1, 2 and 3", () => {
         await codeOf(resume(world.line, { actor: "test", now: world.clock.now() }));
         for (let round = 0; round < 3; round += 1) {
           await world.pass(5_000);
-          for (const fan of history.fans) await codeOf(world.claim(fan as Fan));
+          for (const fan of history.fans) await codeOf(world.claim(fan));
         }
         await world.pass(400_000);
         history.check();

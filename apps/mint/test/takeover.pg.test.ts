@@ -25,9 +25,9 @@ describe("a mint that is killed", () => {
     let mint = await MintProcess.start(url);
     await mint.client.create({ ratePerMinute: 6_000 });
     for (let kill = 0; kill < KILLS; kill += 1) {
-      let stopped = false;
+      const run = { stopped: false };
       const fan = async (): Promise<void> => {
-        while (!stopped) {
+        while (!run.stopped) {
           const answer = await mint.client.join(newVisitor()).catch(() => undefined);
           if (answer === undefined) return;
           if (answer.status !== 201) continue;
@@ -41,7 +41,7 @@ describe("a mint that is killed", () => {
       const enough = tickets.size + random.integer({ min: 1, max: 400 });
       await expect.poll(() => tickets.size >= enough, { timeout: 20_000, interval: 1 }).toBe(true);
       await mint.kill("SIGKILL");
-      stopped = true;
+      run.stopped = true;
       await Promise.all(fans);
       // The lease runs out on its own in life; here nobody has three seconds to spare, 50 times.
       await database.sql`update lease set expires_at = now() - interval '1 second'`;

@@ -52,8 +52,10 @@ export function signingDesk({ issuer, skewSeconds, ring }: SigningDeskOptions): 
 
 /** What `hashVisitor` of packages/token answers, here and now: a join awaits nothing between its look and its note. */
 export function subOf(visitor: string): Sub {
-  const digest = hash("sha256", visitor, "buffer");
+  const text = hash("sha256", visitor, "base64url");
+  const digest = Buffer.from(text, "base64url");
+  // Word by word: a view of the words' buffer would move them off the heap, for every join.
   const words = new Uint32Array(SUB_WORDS);
-  new Uint8Array(words.buffer).set(digest);
-  return { text: digest.toString("base64url"), words };
+  for (let word = 0; word < SUB_WORDS; word += 1) words[word] = digest.readUInt32LE(word * 4);
+  return { text, words };
 }

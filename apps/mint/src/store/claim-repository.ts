@@ -2,6 +2,7 @@ import type { Database } from "@vestibule/db/connect";
 import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment } from "./event-repository.ts";
 import { assertHeld, fenceTable } from "./fence.ts";
+import { isLiveSlot } from "./live-slot.ts";
 import type { MintStore, PlaceFound } from "./store.ts";
 
 export function claimRepository(
@@ -57,19 +58,18 @@ export function claimRepository(
 
     findPlaces: (event, numbers) =>
       database.run(async (sql) => {
-        // Slots of one number follow each other: the latest commit with the highest base has it.
+        // At most one segment has a live slot of a number; the latest ones are looked at first.
         const rows = await sql<(SegmentRow & { n: number; claimed: boolean })[]>`
           select a.n, s.event, s.id, s.base, s.count, s.from_ms, s.until_ms, s.cut_after_ms,
                  exists (select 1 from claims c
                           where c.event = ${event} and c.n = a.n and c.segment = s.id) as claimed
             from unnest(${bigints(numbers)}::bigint[]) as a (n)
             cross join lateral (
-              select * from segments
-               where event = ${event} and base <= a.n order by base desc, id desc limit 1
-            ) s
-           where a.n < s.base + s.count
-             and (s.cut_after_ms is null
-                  or s.from_ms + floor((a.n - s.base) * (s.until_ms - s.from_ms)::numeric / s.count) <= s.cut_after_ms)`;
+              select * from segments s
+               where s.event = ${event} and s.base <= a.n and a.n < s.base + s.count
+                 and ${isLiveSlot(sql, "a.n")}
+               order by s.base desc, s.id desc limit 1
+            ) s`;
         return new Map<number, PlaceFound>(
           rows.map((row) => [row.n, { segment: toSegment(row), claimed: row.claimed }]),
         );

@@ -10,14 +10,16 @@ import { type Lead, LeaseLostError } from "./store.ts";
  */
 export async function fence(sql: Transaction, { holder, epoch }: Lead): Promise<void> {
   const rows = await sql`
-    select 1 from lease where id = 1 and epoch = ${epoch} and holder = ${holder} for key share`;
+    select 1 from lease
+     where id = 1 and epoch = ${epoch} and holder = ${holder} and not released for key share`;
   if (rows.length === 0) throw new LeaseLostError("the lease has another holder");
 }
 
 /** The same as a common table expression `lead` for single statements: one row, or none. */
 export function fenceTable(sql: Sql | Transaction, { holder, epoch }: Lead) {
   return sql`lead as materialized (
-    select 1 as held from lease where id = 1 and epoch = ${epoch} and holder = ${holder} for key share
+    select 1 as held from lease
+     where id = 1 and epoch = ${epoch} and holder = ${holder} and not released for key share
   )`;
 }
 

@@ -3,6 +3,7 @@ import { assert } from "@vestibule/kernel/assert";
 import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment, writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
+import { isLiveSlot } from "./live-slot.ts";
 import {
   type EventChange,
   type Lead,
@@ -56,7 +57,8 @@ async function lockEvent(sql: Transaction, { event, lineVersion }: StepRequest):
 
 /**
  * The lock makes a claim that is on its way either commit first, and be counted, or find its segment
- * settled. Counting is a statement of its own: it sees what committed while the lock was awaited.
+ * settled. Counting is a statement of its own: it sees what committed while the lock was awaited. A
+ * claim of a slot that a hold has cut is not counted: it moves when the number is claimed anew.
  */
 async function countClaims(
   sql: Transaction,
@@ -68,8 +70,11 @@ async function countClaims(
      order by id for update`;
   assert(locked.length === settle.length, "a segment is settled once");
   const rows = await sql<{ segment: number; claimed: number }[]>`
-    select segment, count(*) as claimed from claims
-     where event = ${event} and segment = any(${bigints(settle)}::bigint[]) group by segment`;
+    select c.segment, count(*) as claimed
+      from claims c join segments s on s.event = c.event and s.id = c.segment
+     where c.event = ${event} and c.segment = any(${bigints(settle)}::bigint[])
+       and ${isLiveSlot(sql, "c.n")}
+     group by c.segment`;
   const claimed = new Map(settle.map((id) => [id, 0]));
   for (const row of rows) claimed.set(row.segment, row.claimed);
   return claimed;

@@ -295,8 +295,12 @@ export class MemoryStore implements MintStore {
     };
   }
 
-  #claimsOf(row: Row, segment: number): number {
-    return [...row.claims.values()].filter((id) => id === segment).length;
+  /** Claims of slots that no hold has cut. */
+  #claimsOf(row: Row, id: number): number {
+    const piece = row.segments.find((segment) => segment.id === id)!;
+    return [...row.claims].filter(
+      ([n, segment]) => segment === id && opensAt(piece, n) <= (piece.cutAfter ?? Infinity),
+    ).length;
   }
 
   #holds({ holder, epoch }: Lead): boolean {

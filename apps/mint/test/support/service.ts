@@ -27,7 +27,7 @@ const FAR = 4_102_444_800_000;
 export interface Asked {
   readonly status: number;
   readonly headers: Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the body of any endpoint
+  // oxlint-disable-next-line typescript/no-explicit-any -- bodies of every endpoint
   readonly body: any;
 }
 

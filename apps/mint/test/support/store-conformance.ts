@@ -1,4 +1,4 @@
-/* oxlint-disable typescript/no-non-null-assertion -- a missing value fails the test just as well */
+/* oxlint-disable typescript/no-non-null-assertion -- missing values fail the test just as well */
 /** What every adapter of `MintStore` must do. Run against memory and against PostgreSQL. */
 import { epochMs, ticketNumber } from "@vestibule/kernel/units";
 import { expect, it } from "vitest";
@@ -22,7 +22,7 @@ const audit = { actor: "test", action: "create", detail: {} };
 const at = epochMs(1_700_000_000_000);
 let names = 0;
 
-// oxlint-disable-next-line max-lines-per-function -- a suite: one test after the other, sharing two helpers
+// oxlint-disable-next-line max-lines-per-function -- tests in one suite, one test after the other, sharing two helpers
 export function storeConformance(make: () => Promise<StoreUnderTest>): void {
   const acquire = (store: MintStore, holder = `holder-${(names += 1)}`) =>
     store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: GAP });
@@ -106,6 +106,14 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     for (const attempt of attempts) await expect(attempt()).rejects.toThrow(LeaseLostError);
     expect(await store.loadEvent(event)).toEqual(before);
     expect((await store.tally(event)).claimed).toBe(0);
+  });
+
+  it("grants nothing to a leader that has given the lease back", async () => {
+    const { store, lead, event } = await committed();
+    await store.releaseLease(lead, [{ event, issuedThrough: 20 }]);
+    const late = store.reserveNumbers(lead, { event, first: 1, through: 10_000 });
+    await expect(late).rejects.toThrow(LeaseLostError);
+    expect((await store.loadEvent(event))!.reserved).toBe(20);
   });
 
   it("tells two leaders of one epoch apart by their holder", async () => {
@@ -223,6 +231,67 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     expect(places.get(10)?.segment).toEqual(done.segments[0]);
     expect(places.has(11)).toBe(false);
     expect((await store.loadEvent(event))!.cuts).toEqual([{ since, until: epochMs(at + 60_000) }]);
+  });
+
+  it("counts no claim of a slot that a hold has cut", async () => {
+    const { store, lead, event, segment } = await committed();
+    const of = (n: number) => ({ n, segment: segment.id });
+    const fresh = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(of);
+    await store.recordClaims(lead, { event, at, fresh, again: [] });
+    const since = epochMs(at + 4_000);
+    await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [],
+      decide: () => ({
+        cutSegments: [{ id: segment.id, cutAfter: since }],
+        cut: { since, until: epochMs(at + 60_000) },
+      }),
+    });
+    let seen: ReadonlyMap<number, number> = new Map();
+    await store.step(lead, {
+      event,
+      lineVersion: 2,
+      settle: [segment.id],
+      decide: (claimed) => {
+        seen = claimed;
+        return {};
+      },
+    });
+    expect([...seen]).toEqual([[segment.id, 5]]);
+  });
+
+  it("finds a slot that was given anew within a longer run than before", async () => {
+    const { store, lead, event, segment } = await committed();
+    const since = epochMs(at - 1);
+    const piece = (base: number, count: number, from: number) => ({
+      base: ticketNumber(base),
+      count,
+      from: epochMs(at + from),
+      until: epochMs(at + from + 5_000),
+    });
+    const first = await store.step(lead, {
+      event,
+      lineVersion: 1,
+      settle: [],
+      decide: () => ({
+        cutSegments: [{ id: segment.id, cutAfter: since }],
+        segments: [piece(1, 5, 10_000), piece(6, 5, 15_000)],
+      }),
+    });
+    const again = await store.step(lead, {
+      event,
+      lineVersion: 2,
+      settle: [],
+      decide: () => ({
+        cutSegments: first.segments.map(({ id }) => ({ id, cutAfter: since })),
+        segments: [piece(1, 10, 30_000)],
+      }),
+    });
+    const places = await store.findPlaces(event, [1, 5, 6, 10]);
+    expect([...places.values()].map(({ segment: { id } }) => id)).toEqual(
+      [1, 5, 6, 10].map(() => again.segments[0]!.id),
+    );
   });
 
   it("moves a claim to the slot that was given anew", async () => {
