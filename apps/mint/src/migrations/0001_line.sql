@@ -87,7 +87,7 @@ create table claims (
   claimed_at_ms bigint not null,
   primary key (event, n)
 );
-comment on table claims is 'Who claimed their slot in time. A slot given anew after a hold is claimed anew: segment moves.';
+comment on table claims is 'Who claimed their slot in time. What a hold cuts is removed here, and claimed anew in its new slot.';
 create index claims_by_segment on claims (event, segment);
 
 create table demand (

@@ -27,9 +27,7 @@ export function claimRepository(
             insert into claims (event, n, segment, claimed_at_ms)
             select ${event}, a.n, a.segment, ${at}::bigint from asked a join open o on o.id = a.segment
              where a.fresh
-            on conflict (event, n) do update
-               set segment = excluded.segment, claimed_at_ms = excluded.claimed_at_ms
-             where claims.segment <> excluded.segment
+            on conflict (event, n) do nothing
             returning n
           ), known as (
             select c.n from claims c join asked a on a.n = c.n and a.segment = c.segment

@@ -57,8 +57,7 @@ async function lockEvent(sql: Transaction, { event, lineVersion }: StepRequest):
 
 /**
  * The lock makes a claim that is on its way either commit first, and be counted, or find its segment
- * settled. Counting is a statement of its own: it sees what committed while the lock was awaited. A
- * claim of a slot that a hold has cut is not counted: it moves when the number is claimed anew.
+ * settled. Counting is a statement of its own: it sees what committed while the lock was awaited.
  */
 async function countClaims(
   sql: Transaction,
@@ -70,11 +69,8 @@ async function countClaims(
      order by id for update`;
   assert(locked.length === settle.length, "a segment is settled once");
   const rows = await sql<{ segment: number; claimed: number }[]>`
-    select c.segment, count(*) as claimed
-      from claims c join segments s on s.event = c.event and s.id = c.segment
-     where c.event = ${event} and c.segment = any(${bigints(settle)}::bigint[])
-       and ${isLiveSlot(sql, "c.n")}
-     group by c.segment`;
+    select segment, count(*) as claimed from claims
+     where event = ${event} and segment = any(${bigints(settle)}::bigint[]) group by segment`;
   const claimed = new Map(settle.map((id) => [id, 0]));
   for (const row of rows) claimed.set(row.segment, row.claimed);
   return claimed;
@@ -112,6 +108,12 @@ function changeSegments(
         from unnest(${bigints(cutSegments.map(({ id }) => id))}::bigint[],
                     ${bigints(cutSegments.map(({ cutAfter }) => cutAfter))}::bigint[]) as c (id, at)
        where s.event = ${event} and s.id = c.id`);
+    // Whoever had claimed a slot that is cut claims the new one: the old claim counts for nothing.
+    writes.push(sql`
+      delete from claims c using segments s
+       where c.event = ${event} and s.event = c.event and s.id = c.segment
+         and s.id = any(${bigints(cutSegments.map(({ id }) => id))}::bigint[])
+         and not ${isLiveSlot(sql, "c.n")}`);
   }
   if (settled.length > 0) {
     writes.push(sql`

@@ -195,7 +195,7 @@ export class MemoryStore implements MintStore {
     const row = this.#row(event);
     for (const { n, segment } of fresh) {
       const open = row.segments.find(({ id }) => id === segment);
-      if (open !== undefined && !open.settled) row.claims.set(n, segment);
+      if (open !== undefined && !open.settled && !row.claims.has(n)) row.claims.set(n, segment);
     }
     return new Set(
       [...fresh, ...again]
@@ -271,6 +271,10 @@ export class MemoryStore implements MintStore {
       const isSettled = segment.settled || settled.has(segment.id);
       return { ...segment, settled: isSettled, ...(cutAfter === undefined ? {} : { cutAfter }) };
     });
+    for (const [n, id] of row.claims) {
+      const piece = row.segments.find((segment) => segment.id === id)!;
+      if (cuts.has(id) && opensAt(piece, n) > (piece.cutAfter ?? Infinity)) row.claims.delete(n);
+    }
     const demand = new Map(row.record.demand.map((run) => [run.position, run]));
     for (const position of change.demandDone ?? []) demand.delete(position);
     for (const run of change.demandSet ?? []) demand.set(run.position, run);
@@ -295,12 +299,8 @@ export class MemoryStore implements MintStore {
     };
   }
 
-  /** Claims of slots that no hold has cut. */
-  #claimsOf(row: Row, id: number): number {
-    const piece = row.segments.find((segment) => segment.id === id)!;
-    return [...row.claims].filter(
-      ([n, segment]) => segment === id && opensAt(piece, n) <= (piece.cutAfter ?? Infinity),
-    ).length;
+  #claimsOf(row: Row, segment: number): number {
+    return [...row.claims.values()].filter((id) => id === segment).length;
   }
 
   #holds({ holder, epoch }: Lead): boolean {

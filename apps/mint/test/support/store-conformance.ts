@@ -294,32 +294,32 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  it("moves a claim to the slot that was given anew", async () => {
+  it("forgets the claim of a slot that a hold cut, and takes it anew in the new slot", async () => {
     const { store, lead, event, segment } = await committed();
-    await store.recordClaims(lead, {
-      event,
-      at,
-      fresh: [{ n: 9, segment: segment.id }],
-      again: [],
-    });
-    const anew = {
-      base: ticketNumber(9),
-      count: 1,
-      from: epochMs(at + 60_000),
-      until: epochMs(at + 61_000),
-    };
+    const claims = [1, 9].map((n) => ({ n, segment: segment.id }));
+    await store.recordClaims(lead, { event, at, fresh: claims, again: [] });
     const done = await store.step(lead, {
       event,
       lineVersion: 1,
       settle: [],
-      decide: () => ({ segments: [anew] }),
+      decide: () => ({
+        cutSegments: [{ id: segment.id, cutAfter: epochMs(at + 4_000) }],
+        segments: [
+          {
+            base: ticketNumber(9),
+            count: 1,
+            from: epochMs(at + 60_000),
+            until: epochMs(at + 61_000),
+          },
+        ],
+      }),
     });
+    expect((await store.tally(event)).claimed).toBe(1);
     const claim = { n: 9, segment: done.segments[0]!.id };
-    const before = await store.recordClaims(lead, { event, at, fresh: [], again: [claim] });
-    expect(before.size).toBe(0);
+    expect((await store.recordClaims(lead, { event, at, fresh: [], again: [claim] })).size).toBe(0);
     await store.recordClaims(lead, { event, at, fresh: [claim], again: [] });
     expect((await store.findPlaces(event, [9])).get(9)?.claimed).toBe(true);
-    expect((await store.tally(event)).claimed).toBe(1);
+    expect((await store.tally(event)).claimed).toBe(2);
   });
 
   it("keeps those who wait on demand in order, each once", async () => {
