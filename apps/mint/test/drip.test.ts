@@ -191,6 +191,17 @@ describe("a hold", () => {
     expect(tooFast(slots(world), { ratePerMinute: 90 })).toBeUndefined();
   });
 
+  it("is loosened by nothing but words: a second press without any changes nothing", async () => {
+    const world = await memoryWorld();
+    await hold(world.line, { scope: "all", reason: "the till" }, deed(world));
+    const { hold: first } = world.line.record.facts;
+    await world.pass(2_000);
+    await hold(world.line, {}, deed(world));
+    expect(world.line.record.facts.hold).toEqual(first);
+    await hold(world.line, { scope: "entries" }, deed(world));
+    expect(world.line.record.facts.hold).toEqual({ ...first, scope: "entries" });
+  });
+
   it("goes on after a resume also when everybody had claimed ahead", async () => {
     const world = await memoryWorld({ ratePerMinute: 60, claimWindowSeconds: 20 });
     const fans = await world.joinMany(40);

@@ -4,7 +4,7 @@ import { epochMs } from "@vestibule/kernel/units";
 import { verifyDrip } from "@vestibule/token/verify-drip";
 import { verifyManifest } from "@vestibule/token/verify-manifest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventBody, localMint, type LocalMint, newVisitor } from "./support/service.ts";
+import { eventBody, FAR, localMint, type LocalMint, newVisitor } from "./support/service.ts";
 
 let mint: LocalMint;
 
@@ -122,6 +122,7 @@ describe("the admin API", () => {
 
   it("names every mistake of a new event at once (AO-01), and creates nothing", async () => {
     const wrong = await mint.client.create({
+      paths: ["/x"],
       event: "No Slug",
       ratePerMinute: 0,
       lifetimeSeconds: -1,
@@ -249,6 +250,21 @@ describe("the admin API", () => {
 
   it("refuses a second event of one name, and one beyond what a mint serves", async () => {
     expect((await mint.client.create()).body.type).toBe("urn:vestibule:problem:event-exists");
+  });
+
+  it("gives no path of a running event to another, but prepares one that follows it", async () => {
+    await mint.client.create({ event: "first", endsAt: FAR - 1_000 });
+    const paths = ["/second", "/first/*"];
+    const same = await mint.client.create({ event: "second", paths });
+    expect(same.status).toBe(422);
+    expect(same.body.errors).toMatchObject([{ field: "paths.1" }]);
+    const elsewhere = { event: "third", paths, hosts: ["other.example"] };
+    expect((await mint.client.create(elsewhere)).status).toBe(201);
+    const after = { event: "fourth", paths, joinableAt: FAR - 1_000, startsAt: FAR - 500 };
+    expect((await mint.client.create(after)).status).toBe(201);
+    await mint.client.admin("POST", "/fourth/end");
+    await mint.client.admin("POST", "/first/end");
+    expect((await mint.client.create({ event: "second", paths })).status).toBe(201);
   });
 
   it("shows figures that add up (AO-08)", async () => {

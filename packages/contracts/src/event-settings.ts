@@ -26,10 +26,33 @@ const whole = (minimum: number, maximum: number) => z.int().check(z.gte(minimum)
 /** A moment, epoch milliseconds. The upper bound is the year 9999. */
 const moment = whole(0, 253_402_300_799_999);
 
-/** `example.com` or `localhost:8787`: lower case, with the port when it is not the scheme's own. */
-const host = z
-  .string()
-  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/));
+/** One line of well-formed text: no control characters, no half of a character cut in two. */
+const line = (charsMax: number) =>
+  z.string().check(
+    z.maxLength(charsMax),
+    z.refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "Must be one line of text"),
+  );
+
+/**
+ * `example.com` or `localhost:8787`: lower case, as a browser sends it, so without the scheme's own port
+ * and with all four parts of an IPv4 address.
+ */
+const host = z.string().check(
+  z.maxLength(ROUTE_CHARS_MAX),
+  z.regex(
+    /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/,
+  ),
+  z.refine((text) => !/[^:]:(?:80|443)$/.test(text), "Leave out the scheme's own port"),
+);
+
+/** Characters of a normal path; other than ASCII as upper-case escapes of UTF-8. No `;`: servers split there. */
+const PATH_TEXT = "(?:[A-Za-z0-9\\-._~!$&'()+,=:@]|%[89A-F][0-9A-F])+";
+/** In normal form: what is matched is, so anything else would protect nothing. */
+const normal = () =>
+  z.refine<string>(
+    (text) => !/\/\/|\/\.{1,2}(?:\/|$)/.test(text),
+    "Must be a path without // and dot segments",
+  );
 
 /**
  * A path pattern: exact (`/checkout`), or everything below (`/events/spring*`: a `*` only at the end).
@@ -37,15 +60,16 @@ const host = z
  */
 const pathPattern = z
   .string()
-  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(/^\/[A-Za-z0-9\-._~!$&'()+,;=:@/]*\*?$/));
+  .check(
+    z.maxLength(ROUTE_CHARS_MAX),
+    z.regex(new RegExp(`^(?:/(?:${PATH_TEXT})?)+\\*?$`)),
+    normal(),
+  );
 
 /** A same-origin path to return to. */
 const path = z
   .string()
-  .check(
-    z.maxLength(ROUTE_CHARS_MAX),
-    z.regex(/^\/(?:[A-Za-z0-9\-._~!$&'()+,;=:@][A-Za-z0-9\-._~!$&'()+,;=:@/]*)?$/),
-  );
+  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(new RegExp(`^(?:/(?:${PATH_TEXT})?)+$`)), normal());
 
 const bypassRule = z.strictObject({
   paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
@@ -56,7 +80,7 @@ const bypassRule = z.strictObject({
 });
 
 const shape = {
-  title: z.string().check(z.minLength(1), z.maxLength(TITLE_CHARS_MAX)),
+  title: line(TITLE_CHARS_MAX).check(z.minLength(1)),
   /** Numbers given per minute of open sale. */
   ratePerMinute: whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX),
   lifetimeSeconds: z._default(
@@ -85,7 +109,7 @@ const shape = {
   /** The event's end: the `exp` of its tickets. */
   endsAt: moment,
   /** A line of text for everybody who waits. */
-  notice: z._default(z.string().check(z.maxLength(NOTICE_CHARS_MAX)), ""),
+  notice: z._default(line(NOTICE_CHARS_MAX), ""),
   hosts: z.array(host).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
   paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
   bypass: z._default(z.array(bypassRule).check(z.maxLength(ROUTES_PER_EVENT_MAX)), []),
@@ -106,17 +130,20 @@ export const eventChangeSchema = z.partial(
   z.strictObject({
     ratePerMinute: shape.ratePerMinute,
     title: shape.title,
-    notice: z.string().check(z.maxLength(NOTICE_CHARS_MAX)),
+    notice: line(NOTICE_CHARS_MAX),
     maxAdmissions: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
     endsAt: moment,
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;
 
-/** The body of `POST /v1/admin/events/{event}/hold`. */
+/**
+ * The body of `POST /v1/admin/events/{event}/hold`. What is absent stays as it is when the event is held
+ * already, so that a second press loosens nothing; else scope `entries`, no reason.
+ */
 export const holdSchema = z.strictObject({
-  scope: z._default(z.enum(["entries", "all"]), "entries"),
-  reason: z._default(z.string().check(z.maxLength(NOTICE_CHARS_MAX)), ""),
+  scope: z.optional(z.enum(["entries", "all"])),
+  reason: z.optional(line(NOTICE_CHARS_MAX)),
 });
 export type Hold = z.infer<typeof holdSchema>;
 

@@ -120,9 +120,64 @@ test("an empty change fills nothing in", () => {
   expect(parse(eventChangeSchema, {})).toEqual({ ok: true, value: {} });
 });
 
-test("a hold without words is one of entries", () => {
-  expect(parse(holdSchema, {})).toEqual({ ok: true, value: { scope: "entries", reason: "" } });
+test("a hold fills in nothing, and knows its scopes", () => {
+  expect(parse(holdSchema, {})).toEqual({ ok: true, value: {} });
   expect(parse(holdSchema, { scope: "everything" }).ok).toBe(false);
+});
+
+test.each(["\u0000", "a\nb", "\ud83d", "cut \ud83d", "\u007f", "\u0085"])(
+  "%j is no line of text: not as title, notice or reason",
+  (text) => {
+    expect(refusedFields({ ...GOOD, title: text })).toEqual(["title"]);
+    expect(refusedFields({ ...GOOD, notice: text })).toEqual(["notice"]);
+    expect(parse(holdSchema, { reason: text }).ok).toBe(false);
+  },
+);
+
+test("text of any language, markup and emoji are text", () => {
+  expect(refusedFields({ ...GOOD, title: "</script> \u200f{{ Été 🎟️" })).toEqual([]);
+});
+
+test.each(["/a//b", "/a/../b", "/a/./b", "/a/..", "/.", "//x*", "/a;b", "/%c3%a9", "/%2F", "/%41"])(
+  "%j is not in normal form: it would match nothing",
+  (pattern) => {
+    expect(refusedFields({ ...GOOD, paths: [pattern] })).toEqual(["paths.0"]);
+  },
+);
+
+test.each(["/", "/*", "/a", "/a/", "/a/*", "/a.b/..c*", "/%C3%A9v%C3%A9nement*", "/a/...b"])(
+  "%j is a path pattern",
+  (pattern) => {
+    expect(refusedFields({ ...GOOD, paths: [pattern] })).toEqual([]);
+  },
+);
+
+test.each([
+  "shop.example:443",
+  "shop.example:80",
+  "shop.example:0",
+  "..",
+  "a..b",
+  "127.1",
+  "1.2.3.4.5",
+  "-a.example",
+  "Shop.example",
+  "shop.example.",
+  "shop.example/",
+  "",
+])("%j is no host that a browser would send", (host) => {
+  expect(refusedFields({ ...GOOD, hosts: [host] })).toEqual(["hosts.0"]);
+});
+
+test.each([
+  "shop.example",
+  "localhost:8787",
+  "127.0.0.1:8787",
+  "[::1]:8787",
+  "a-b.example",
+  "4u.example",
+])("%j is a host", (host) => {
+  expect(refusedFields({ ...GOOD, hosts: [host] })).toEqual([]);
 });
 
 test("the claim window never outlasts the slot", () => {

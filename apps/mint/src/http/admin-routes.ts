@@ -21,6 +21,7 @@ import {
   end,
   hold,
   resume,
+  routeMistakes,
   settingsMistakes,
 } from "../line/organizer.ts";
 import type { Mint } from "../mint.ts";
@@ -64,6 +65,8 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     const now = clock.now();
     refuseMistakes(settingsMistakes(settings, now));
     if (term.entry(settings.event) !== undefined) throw problem("event-exists");
+    const records = term.events.map(({ line }) => line.record);
+    refuseMistakes(routeMistakes(settings, records, now));
     if (term.events.length >= EVENTS_MAX) {
       throw problem("conflict", { detail: `One mint has at most ${EVENTS_MAX} events` });
     }

@@ -53,15 +53,38 @@ export function settingsMistakes(
   return mistakes;
 }
 
-/** Nobody new enters from this moment on. Held already: only scope and reason change. */
+/**
+ * One path belongs to one running event. A later event may be prepared on it when it begins after the
+ * earlier one's end; nested paths are told apart by their length.
+ */
+export function routeMistakes(
+  settings: EventSettings,
+  others: readonly EventRecord[],
+  now: EpochMs,
+): readonly { readonly field: string; readonly message: string }[] {
+  const begins = settings.joinableAt ?? settings.startsAt ?? now;
+  const taken = others.filter(
+    (other) =>
+      !isEnded(other, now) &&
+      other.settings.endsAt > begins &&
+      other.settings.hosts.some((host) => settings.hosts.includes(host)),
+  );
+  return settings.paths.flatMap((path, index) => {
+    const owner = taken.find((other) => other.settings.paths.includes(path));
+    if (owner === undefined) return [];
+    const message = `Belongs to the event ${owner.settings.event}, which has not ended`;
+    return [{ field: `paths.${index}`, message }];
+  });
+}
+
+/** Nobody new enters from this moment on. Held already: only what `wanted` names changes. */
 export function hold(line: EventLine, wanted: Hold, deed: Deed): Promise<void> {
   return perform(line, deed, (record) => {
     assertRunning(record, deed.now);
-    const since = record.facts.hold?.since ?? deed.now;
-    return {
-      facts: { ...record.facts, hold: { since, scope: wanted.scope, reason: wanted.reason } },
-      audit: audit(deed, "hold", { ...wanted, since }),
-    };
+    const held = record.facts.hold ?? { since: deed.now, scope: "entries", reason: "" };
+    const { scope = held.scope, reason = held.reason } = wanted;
+    const hold = { since: held.since, scope, reason };
+    return { facts: { ...record.facts, hold }, audit: audit(deed, "hold", hold) };
   });
 }
 

@@ -22,7 +22,7 @@ export const ADMIN_TOKEN = "t".repeat(40);
 export const KEK = Buffer.alloc(32, 7).toString("base64url");
 const ISSUER = "https://mint.example";
 /** 2100-01-01 */
-const FAR = 4_102_444_800_000;
+export const FAR = 4_102_444_800_000;
 
 export interface Asked {
   readonly status: number;
@@ -98,14 +98,15 @@ export function newVisitor(): string {
 }
 
 export function eventBody(change: Record<string, unknown> = {}): Record<string, unknown> {
+  const event = typeof change["event"] === "string" ? change["event"] : "spring";
   return {
-    event: "spring",
+    event,
     title: "Spring",
     ratePerMinute: 600,
     endsAt: FAR,
     hosts: ["tickets.example"],
-    paths: ["/spring*"],
-    homePath: "/spring",
+    paths: [`/${event}`, `/${event}/*`],
+    homePath: `/${event}`,
     ...change,
   };
 }
