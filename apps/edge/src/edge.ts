@@ -79,7 +79,7 @@ async function answerCold(poll: DripPoll, visit: Visit, event: string): Promise<
 }
 
 async function route(visit: Visit): Promise<Response> {
-  const { edge, request, url } = visit;
+  const { edge, request, url, now } = visit;
   if (url.pathname === EDGE_PREFIX || url.pathname.startsWith(`${EDGE_PREFIX}/`)) {
     if (isHeadTooLarge(request.headers)) return problem("head-too-large");
     return api.fetch(request, visit);
@@ -91,7 +91,7 @@ async function route(visit: Visit): Promise<Response> {
   }
   const path = readPath(rawPath(request.url), url.pathname);
   const host = url.host.replace(/\.(?=:\d+$|$)/, "");
-  const found = routes.match({ host, path, method: request.method });
+  const found = routes.match({ host, path, method: request.method, now });
   switch (found.kind) {
     case "open":
       return passOn(visit, url.pathname);

@@ -1,5 +1,10 @@
 /** Bounds of the edge, with their units in their names. */
-import { DRIP_REFRESH_MS, TOKEN_CHARS_MAX, VISITOR_CHARS } from "@vestibule/contracts/limits";
+import {
+  DRIP_REFRESH_MS,
+  MANIFEST_REFRESH_MS,
+  TOKEN_CHARS_MAX,
+  VISITOR_CHARS,
+} from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** Until the origin's response head; the body may take as long as it takes. */
@@ -30,6 +35,15 @@ export const AWAY_RETRY_SECONDS_MAX = 9;
 
 /** A drip statement older than this, because nobody asked lately, is asked for before it decides. */
 export const DRIP_STALE_MS = 3 * DRIP_REFRESH_MS;
+
+/** A manifest this much older than its turn is asked for before it decides. */
+export const MANIFEST_STALE_MS = 3 * MANIFEST_REFRESH_MS;
+
+/** A ticket that ends this much before its event is signed anew by the mint at the next join. */
+export const OUTGROWN_SECONDS = 60;
+
+/** The body of a request to our own endpoints, from the first byte to the last. */
+export const BODY_DEADLINE_MS = 10_000;
 
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;

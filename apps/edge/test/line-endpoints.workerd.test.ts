@@ -116,6 +116,94 @@ describe("joining", () => {
   });
 });
 
+describe("law 2: an event that is extended takes nobody's place", () => {
+  const END = NOW + 600_000;
+  const ticketOf = (response: Response) =>
+    /ticket-demo=([^;]+)/.exec(response.headers.getSetCookie().join())?.[1];
+  const extended = async () => {
+    const world = await createWorld();
+    world.manifest = [{ ...EVENT, endsAt: END }];
+    const headers = await withTicket(world, 500);
+    const extend = async (now: number) => {
+      world.manifest = [EVENT];
+      world.seq += 1;
+      world.now = epochMs(now);
+      await world.get(ME, { headers });
+      await world.settle();
+    };
+    return { world, headers, extend };
+  };
+
+  test("before the old end: the next join has the place signed anew, with cookies until the new end", async () => {
+    const { world, headers, extend } = await extended();
+    expect((await world.post(TICKETS, { headers })).status).toBe(200);
+    expect(world.grants()).toEqual([]);
+    await extend(NOW + 300_000);
+    world.mint = ({ method }) => (method === "POST" ? signedAnew(world, 500) : undefined);
+    const response = await world.post(TICKETS, { headers });
+    expect(await response.json()).toMatchObject({ number: 500 });
+    expect(JSON.parse(world.grants()[0]?.body ?? "")).toMatchObject({ visitor: VISITOR_A });
+    const left = (EVENT.endsAt - world.now) / 1000;
+    for (const cookie of response.headers.getSetCookie()) {
+      expect(cookie).toContain(`Max-Age=${left};`);
+    }
+    const Cookie = cookies({ visitor: VISITOR_A, ticket: ticketOf(response) ?? "" });
+    await world.post(TICKETS, { headers: { ...OWN_PAGE, Cookie } });
+    expect(world.grants()).toHaveLength(1);
+  });
+
+  test.each([NOW + 600_001, NOW + 3_600_000])(
+    "at %i, after the old end: the place is seen, claimed and joined with",
+    async (now) => {
+      const { world, headers, extend } = await extended();
+      await world.get(ME, { headers });
+      await extend(now);
+      for (const shown of [headers, await withTicket(world, 500)]) {
+        const me = await world.get(ME, { headers: shown });
+        expect(await me.json()).toMatchObject({ number: 500 });
+        expect((await world.post(ADMISSIONS, { headers: shown })).status).toBe(425);
+      }
+      await world.post(TICKETS, { headers });
+      expect(JSON.parse(world.grants()[0]?.body ?? "")).toHaveProperty("ticket");
+    },
+  );
+
+  test("an isolate that never saw the ticket before its end accepts it as well", async () => {
+    const { world, headers } = await extended();
+    world.manifest = [EVENT];
+    world.now = epochMs(NOW + 3_600_000);
+    expect(await (await world.get(ME, { headers })).json()).toEqual({ number: 500 });
+  });
+
+  test("no mint answers: the place is kept as it is, with cookies until the new end", async () => {
+    const { world, headers, extend } = await extended();
+    await extend(NOW + 300_000);
+    isAway(world);
+    const response = await world.post(TICKETS, { headers });
+    expect(response.status).toBe(200);
+    expect(response.headers.getSetCookie()[1]).toContain(`Max-Age=86100;`);
+  });
+
+  test("law 8, KR-07: an event that has ended, and a key past its end, take it with them", async () => {
+    const { world, headers, extend } = await extended();
+    const [jwk] = world.keys;
+    if (jwk === undefined) throw new Error("a key");
+    world.keys = [{ ...jwk, exp: NOW / 1000 + 7_200 }];
+    await extend(NOW + 3_600_000);
+    expect((await world.get(ME, { headers })).status).toBe(200);
+    world.now = epochMs(NOW + 7_200_000);
+    expect((await world.get(ME, { headers })).status).toBe(403);
+    const ended = await extended();
+    ended.world.now = epochMs(END + 5_000);
+    expect((await ended.world.get(ME, { headers: ended.headers })).status).toBe(403);
+  });
+
+  async function signedAnew(world: World, number: number): Promise<Response> {
+    const ticket = await world.ticket(number);
+    return Response.json({ event: "demo", number, issuedAt: world.now, ticket });
+  }
+});
+
 describe("who may act by cookie", () => {
   const foreign: Record<string, string>[] = [
     { "Sec-Fetch-Site": "cross-site", Origin: "https://evil.example" },
@@ -124,6 +212,8 @@ describe("who may act by cookie", () => {
     { Origin: "null" },
     { Origin: "https://shop.example:8443" },
     { Origin: "http://shop.example.evil.example" },
+    { Origin: "http://shop.example" },
+    { "Sec-Fetch-Site": "same-site", Origin: "http://www.shop.example" },
     {},
     { "Content-Type": "text/plain" },
   ];

@@ -1,15 +1,17 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { readPath } from "../src/routing/path.ts";
 import { type Route, compileRoutes } from "../src/routing/route-table.ts";
-import { EVENT } from "./event.ts";
+import { epochMs } from "@vestibule/kernel/units";
+import { EVENT, NOW } from "./event.ts";
 
 const table = compileRoutes({ iss: "m", iat: 0, exp: 1, seq: 1, events: [EVENT] });
 
 /** As the edge does: the raw path and what the URL parser makes of it. */
 function route(raw: string, host = "shop.example", method = "GET"): Route["kind"] {
   const { pathname } = new URL(`https://shop.example${raw}`);
-  return table.match({ host, path: readPath(raw, pathname), method }).kind;
+  return table.match({ host, path: readPath(raw, pathname), method, now: NOW }).kind;
 }
 
 test.each([
@@ -49,6 +51,14 @@ test.each([
   "/events/demo/%zz",
   "/%c0%afevents/demo%0d",
   "/events/demo\\..\\..\\public",
+  "/events/%C1%A4emo",
+  "/events%c0%afdemo",
+  "/events%C0%2Fdemo",
+  "/events%E0%80%AFdemo",
+  "/events%F0%80%80%AFdemo",
+  "/%25c1%25a5vents/demo",
+  "/events/%u0064emo",
+  "/events%u002fdemo",
 ])("%s can be read in two ways and is refused", (path) => {
   const kind = route(path);
   expect(["ambiguous", "open"]).toContain(kind);
@@ -69,13 +79,18 @@ test("a bypass rule opens exactly its path and methods", () => {
 
 test("law 10: no spelling that some server would decode to a protected path is open", () => {
   const PATH = "/events/demo";
-  const way = fc.constantFrom("plain", "once", "twice");
+  const way = fc.constantFrom("plain", "once", "twice", "overlong", "longer", "unicode");
+  const hex = (code: number) => code.toString(16).padStart(2, "0");
   const disguise = fc.array(way, { minLength: PATH.length, maxLength: PATH.length }).map((ways) =>
     PATH.split("")
       .map((char, i) => {
-        const hex = char.charCodeAt(0).toString(16);
+        const code = char.charCodeAt(0);
         if (i === 0 || ways[i] === "plain") return char;
-        return ways[i] === "once" ? `%${hex}` : `%25${hex}`;
+        const [lead, tail] = [code >> 6, hex(0x80 | (code & 0x3f))];
+        if (ways[i] === "overlong") return `%${hex(0xc0 | lead)}%${tail}`;
+        if (ways[i] === "longer") return `%e0%${hex(0x80 | lead)}%${tail}`;
+        if (ways[i] === "unicode") return `%u00${hex(code)}`;
+        return ways[i] === "once" ? `%${hex(code)}` : `%25${hex(code)}`;
       })
       .join(""),
   );
@@ -84,4 +99,35 @@ test("law 10: no spelling that some server would decode to a protected path is o
       expect(route(path)).not.toBe("open");
     }),
   );
+});
+
+describe("law 2: several events on one path", () => {
+  const at = (now: number, ...events: ManifestEvent[]) => {
+    const routes = compileRoutes({ iss: "m", iat: 0, exp: 1, seq: 1, events });
+    const path = readPath("/events/demo/x");
+    const request = { host: "shop.example", path, method: "GET", now: epochMs(now) };
+    const found = routes.match(request);
+    return found.kind === "protected" ? found.event.event : found.kind;
+  };
+  const over = { ...EVENT, event: "over", endsAt: NOW };
+  const goesOn = { ...EVENT, event: "goes-on" };
+  test("one that goes on wins over one that has ended, in whatever order and however long its pattern", () => {
+    const longer = { ...over, paths: ["/events/demo/*"] };
+    for (const ended of [over, longer]) {
+      expect(at(NOW, ended, goesOn)).toBe("goes-on");
+      expect(at(NOW, goesOn, ended)).toBe("goes-on");
+    }
+    expect(at(NOW - 1, longer, goesOn)).toBe("over");
+  });
+  test("of those that go on the longest pattern wins", () => {
+    const longer = { ...EVENT, event: "longer", paths: ["/events/demo/*"] };
+    expect([at(NOW, longer, goesOn), at(NOW, goesOn, longer)]).toEqual(["longer", "longer"]);
+  });
+  test("law 10: a path of ended events only is not open", () => {
+    expect(at(NOW, over)).toBe("over");
+  });
+  test("a bypass rule of an ended event opens nothing of one that goes on", () => {
+    const bypass = { ...over, bypass: [{ paths: ["/events/demo*"] }] };
+    expect(at(NOW, bypass, goesOn)).toBe("goes-on");
+  });
 });

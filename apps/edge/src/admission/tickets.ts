@@ -3,9 +3,10 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 import type { KnownDrip, MintFeed } from "@vestibule/feed/mint-feed";
-import type { EpochMs } from "@vestibule/kernel/units";
+import { type EpochMs, toMs } from "@vestibule/kernel/units";
 import { refuseByTime } from "@vestibule/token/claims";
 import { type Ticket, verifyTicket } from "@vestibule/token/verify-ticket";
+import { OUTGROWN_SECONDS } from "../limits.ts";
 import type { Credentials } from "./credentials.ts";
 import { createTokenMemo, isInForce } from "./token-memo.ts";
 
@@ -15,9 +16,15 @@ export interface Place {
   readonly number: number;
   /** Whole seconds. */
   readonly issuedAt: number;
+  /** The event was extended after this was signed: the mint signs the place anew, until the new end. */
+  readonly outgrown: boolean;
 }
 
 export interface Tickets {
+  /**
+   * A ticket runs until the event's end as it was when it was signed. An event that was extended
+   * takes nobody's place: while it goes on, so does the ticket (law 2), as long as its key does.
+   */
   check(credentials: Credentials, event: ManifestEvent, now: EpochMs): Promise<Place | undefined>;
 }
 
@@ -29,22 +36,29 @@ export function createTickets(
   return {
     async check({ ticket, visitor }, event, now) {
       if (ticket === undefined || visitor === undefined) return undefined;
-      const place = (read: Ticket): Place | undefined =>
-        read.kind === "numbered"
-          ? { ticket, visitor, number: read.number, issuedAt: read.iat }
-          : undefined;
+      const place = (read: Ticket): Place | undefined => {
+        if (read.kind !== "numbered") return undefined;
+        const outgrown = (read.exp + OUTGROWN_SECONDS) * 1000 < event.endsAt;
+        return { ticket, visitor, number: read.number, issuedAt: read.iat, outgrown };
+      };
+      const goesOn = now < event.endsAt;
       const known = memo.get(ticket, visitor);
       if (known !== undefined) {
         const { claims, kid } = known;
         const refusal = refuseByTime(claims, { now, skewSeconds });
+        const inTime = refusal === undefined || (refusal.reason === "over" && goesOn);
         const good = claims.event === event.event && isInForce(feed.keys(now), kid, now);
-        return refusal === undefined && good ? place(claims) : undefined;
+        return inTime && good ? place(claims) : undefined;
       }
       for (let asked = false; ; asked = true) {
         const keys = feed.keys(now);
         if (keys === undefined) return undefined;
         const options = { keys, issuer, event: event.event, visitor, now, skewSeconds };
-        const read = await verifyTicket(ticket, options);
+        let read = await verifyTicket(ticket, options);
+        // Its key was in force now; everything else is asked as of its own last second.
+        if (!read.ok && read.refusal.reason === "over" && goesOn) {
+          read = await verifyTicket(ticket, { ...options, now: toMs(read.refusal.until) });
+        }
         if (read.ok) {
           memo.put(ticket, { visitor, claims: read.value, kid: read.value.kid });
           return place(read.value);

@@ -27,13 +27,15 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
 
   const place = await edge.tickets.check(credentials, event, now);
   if (place !== undefined) await edge.feed.whenKnown(`drip:${event.event}`, now);
-  if (place !== undefined && keepsPlace(visit, event, place)) {
-    const { number, ticket, issuedAt } = place;
-    return joined(joining, { number, ticket, issuedAt: issuedAt * 1000, status: 200 });
-  }
+  const kept =
+    place === undefined || !keepsPlace(visit, event, place)
+      ? undefined
+      : { ...place, issuedAt: place.issuedAt * 1000, status: 200 };
+  if (kept !== undefined && !kept.outgrown) return joined(joining, kept);
   const path = `/v1/events/${event.event}/tickets`;
   const body = { visitor, ...(place === undefined ? {} : { ticket: place.ticket }) };
   const reply = await edge.mint.post(path, body, now);
+  if (reply.kind === "away" && kept !== undefined) return joined(joining, kept);
   if (reply.kind === "away") return formOr(joining, mintAway(visit));
   if (reply.kind === "refused") return formOr(joining, mintRefusal(visit, reply));
   const { number, ticket, issuedAt } = reply.body;

@@ -4,13 +4,16 @@
  */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 
-/** The exact `Origin` when it is a host of this event; `undefined` when absent or foreign. */
+/**
+ * The exact `Origin` when it is a host of this event, by the scheme of the sale itself: whoever can
+ * change a plain-http page of the same host is not ours. `undefined` when absent or foreign.
+ */
 export function allowedOrigin(request: Request, event: ManifestEvent): string | undefined {
   const origin = request.headers.get("origin");
   if (origin === null) return undefined;
   try {
     const url = new URL(origin);
-    const known = event.hosts.includes(url.host) && /^https?:$/.test(url.protocol);
+    const known = event.hosts.includes(url.host) && request.url.startsWith(`${url.protocol}//`);
     return known && url.origin === origin ? origin : undefined;
   } catch {
     return undefined;

@@ -16,8 +16,12 @@ export interface ReadPath {
 /** Almost every path is plain: no escape, no dot segment, no doubled slash, nothing to decide. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,=:@]+)*\/?$/;
 
-/** A broken escape, a control character, or the overlong form of an ASCII character (RFC 3629 section 3). */
+/** A broken escape, a control character, or a byte that starts no character (RFC 3629 section 3). */
 const BROKEN = /%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]|%[Cc][01]/;
+
+/** An ASCII character written with more bytes than it needs, which lax decoders still read as such. */
+const OVERLONG =
+  /(?:[\u00c0\u00c1]|\u00e0[\u0080\u0081]|\u00f0\u0080[\u0080\u0081]|\u00f8\u0080{2}[\u0080\u0081]|\u00fc\u0080{3}[\u0080\u0081])[\u0000-\u00ff]/g;
 
 /**
  * @param raw the path as it was sent, from its first `/`, without query
@@ -35,9 +39,11 @@ export function readPath(raw: string, parsed = raw): ReadPath {
   const others = new Set<string>([resolve(decodeUnreserved(parsed))]);
   // `;` starts a path parameter for some servers (RFC 3986 section 3.3): they route without it.
   for (let text = decodeUnreserved(raw), round = 0; round <= DECODE_ROUNDS_MAX; round += 1) {
-    const slashed = text.replaceAll("\\", "/");
-    for (const reading of [text, slashed, slashed.replace(/;[^/]*/g, "")]) {
-      others.add(resolve(reading));
+    for (const form of [text, shortened(text)]) {
+      const slashed = form.replaceAll("\\", "/");
+      for (const reading of [form, slashed, slashed.replace(/;[^/]*/g, "")]) {
+        others.add(resolve(reading));
+      }
     }
     const next = decodeOnce(text);
     if (next === text) break;
@@ -63,10 +69,18 @@ function decodeUnreserved(text: string): string {
   });
 }
 
+/** `%64`, and `%u0064` as some servers read it. */
 function decodeOnce(text: string): string {
-  return text.replace(/%[0-9A-Fa-f]{2}/g, (escape) =>
-    String.fromCharCode(Number.parseInt(escape.slice(1), 16)),
+  return text.replace(/%(?:[uU][0-9A-Fa-f]{4}|[0-9A-Fa-f]{2})/g, (escape) =>
+    String.fromCharCode(Number.parseInt(escape.replace(/^%[uU]?/, ""), 16)),
   );
+}
+
+function shortened(text: string): string {
+  return text.replace(OVERLONG, (form) => {
+    const [lead, tail] = [form.charCodeAt(form.length - 2), form.charCodeAt(form.length - 1)];
+    return String.fromCharCode(((lead & 1) << 6) | (tail & 0x3f));
+  });
 }
 
 /** Merges `//` and resolves dot segments (RFC 3986 section 5.2.4). */

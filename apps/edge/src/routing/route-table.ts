@@ -1,5 +1,7 @@
 /** Which event, if any, a request belongs to. Compiled once per manifest. */
+import { ROUTE_CHARS_MAX } from "@vestibule/contracts/limits";
 import type { ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import type { EpochMs } from "@vestibule/kernel/units";
 import type { ReadPath } from "./path.ts";
 
 export type Route =
@@ -10,6 +12,9 @@ export type Route =
   | { readonly kind: "ambiguous" }
   /** A protected path on a host that no event names: all hosts share one origin, so it stays shut. */
   | { readonly kind: "unknown-host" };
+
+/** More than any pattern weighs. */
+const LIVE_WEIGHT = 4 * ROUTE_CHARS_MAX;
 
 interface Pattern {
   readonly text: string;
@@ -25,10 +30,17 @@ interface CompiledEvent {
   }[];
 }
 
+export interface RoutedRequest {
+  readonly host: string;
+  readonly path: ReadPath;
+  readonly method: string;
+  readonly now: EpochMs;
+}
+
 export interface RouteTable {
   readonly manifest: ManifestClaims;
   /** Host as in the URL, lower case, with a port that is not the scheme's own. */
-  match(request: { host: string; path: ReadPath; method: string }): Route;
+  match(request: RoutedRequest): Route;
   event(name: string): ManifestEvent | undefined;
 }
 
@@ -44,29 +56,32 @@ export function compileRoutes(manifest: ManifestClaims): RouteTable {
   return {
     manifest,
     event: (name) => byName.get(name),
-    match: ({ host, path, method }) => {
-      const events = byHost.get(host);
+    match: (request) => {
+      const events = byHost.get(request.host);
       if (events === undefined) {
-        return isProtected(all, path) ? { kind: "unknown-host" } : { kind: "open" };
+        return isProtected(all, request.path) ? { kind: "unknown-host" } : { kind: "open" };
       }
-      return matchEvents(events, path, method);
+      return matchEvents(events, request);
     },
   };
 }
 
-function matchEvents(events: readonly CompiledEvent[], path: ReadPath, method: string): Route {
+function matchEvents(
+  events: readonly CompiledEvent[],
+  { path, method, now }: RoutedRequest,
+): Route {
   const clear = path.otherReadings.length === 0 && !path.malformed;
   if (!clear) {
     if (!isProtected(events, path)) return { kind: "open" };
     // Every reading in the same event, and well formed: there is nothing to guess.
     const [first, ...rest] = [path.normal, ...path.otherReadings].map(
-      (reading) => longestMatch(events, reading)?.event,
+      (reading) => bestMatch(events, reading, now)?.event,
     );
     const agreed = first !== undefined && rest.every((event) => event === first);
     if (!agreed || path.malformed) return { kind: "ambiguous" };
     return { kind: "protected", event: first };
   }
-  const found = longestMatch(events, path.normal);
+  const found = bestMatch(events, path.normal, now);
   if (found === undefined) return { kind: "open" };
   const bypassed = found.bypass.some(
     (rule) =>
@@ -77,21 +92,29 @@ function matchEvents(events: readonly CompiledEvent[], path: ReadPath, method: s
 }
 
 function isProtected(events: readonly CompiledEvent[], path: ReadPath): boolean {
-  return [path.normal, ...path.otherReadings].some(
-    (reading) => longestMatch(events, reading) !== undefined,
+  return [path.normal, ...path.otherReadings].some((reading) =>
+    events.some(({ paths }) => paths.some((pattern) => matches(pattern, reading))),
   );
 }
 
-/** The event with the longest pattern that matches: `/events/spring*` wins over `/events*`. */
-function longestMatch(events: readonly CompiledEvent[], path: string): CompiledEvent | undefined {
+/**
+ * An event that goes on wins over one that has ended, whose page only says so; then the longest
+ * pattern that matches: `/events/spring*` wins over `/events*`.
+ */
+function bestMatch(
+  events: readonly CompiledEvent[],
+  path: string,
+  now: EpochMs,
+): CompiledEvent | undefined {
   let best: CompiledEvent | undefined;
-  let bestLength = -1;
+  let bestWeight = -1;
   for (const compiled of events) {
+    const goesOn = now < compiled.event.endsAt ? LIVE_WEIGHT : 0;
     for (const pattern of compiled.paths) {
-      const weight = pattern.text.length * 2 + (pattern.prefix ? 0 : 1);
-      if (weight > bestLength && matches(pattern, path)) {
+      const weight = goesOn + pattern.text.length * 2 + (pattern.prefix ? 0 : 1);
+      if (weight > bestWeight && matches(pattern, path)) {
         best = compiled;
-        bestLength = weight;
+        bestWeight = weight;
       }
     }
   }
