@@ -11,6 +11,7 @@ export const PROBLEMS = {
   "not-found": { status: 404, title: "There is nothing here" },
   "event-not-found": { status: 404, title: "There is no such event" },
   "method-not-allowed": { status: 405, title: "This method is not allowed here" },
+  "request-timeout": { status: 408, title: "The request took too long to arrive" },
   conflict: { status: 409, title: "The request conflicts with the present state" },
   "already-spent": { status: 409, title: "This admission was used already" },
   "in-progress": { status: 409, title: "The same request is still running" },

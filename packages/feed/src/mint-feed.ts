@@ -60,8 +60,21 @@ export interface MintFeed {
   drip(event: string): KnownDrip | undefined;
   /** True when it is time to ask again and nobody is asking. Cheap enough for every request. */
   refreshDue(thing: Thing, now: EpochMs): boolean;
-  /** Asks now, unless somebody is asking. Never rejects. Meant for `ctx.waitUntil`. */
+  /**
+   * True when nobody asked for longer than `staleMs`: what is known may be long out of date, and is
+   * asked for before it decides. Never true of a location that keeps asking, in vain or not.
+   */
+  isStale(thing: Thing, now: EpochMs, staleMs: number): boolean;
+  /**
+   * Asks now, unless somebody is asking. Never rejects. Meant for `ctx.waitUntil`. When it is due, what
+   * another isolate was told a moment ago will do; whoever asks earlier wants news, and a mint is asked.
+   */
   refresh(thing: Thing, now: EpochMs): Promise<RefreshOutcome>;
+  /**
+   * While somebody is asking: a promise for the end of that, or of `FIRST_WAIT_MS`. By looking, never by
+   * sharing a promise between requests. `undefined` when nobody is.
+   */
+  whenAnswered(thing: Thing, now: EpochMs): Promise<void> | undefined;
   /**
    * Returns at once when `thing` is known or was just looked for in vain; else refreshes, or waits for
    * the refresh of somebody else, for at most `FIRST_WAIT_MS`. True when it is known afterwards.
@@ -129,6 +142,10 @@ class Feed implements MintFeed {
     return this.#schedules.get(thing)?.due(now) ?? true;
   }
 
+  isStale(thing: Thing, now: EpochMs, staleMs: number): boolean {
+    return this.#schedules.get(thing)?.isStale(now, staleMs) ?? true;
+  }
+
   mayAskForUnknownKey(now: EpochMs): boolean {
     if (Math.abs(now - this.#askedForKeyAt) < JWKS_COOLDOWN_MS) return false;
     this.#askedForKeyAt = now;
@@ -137,12 +154,14 @@ class Feed implements MintFeed {
 
   async refresh(thing: Thing, now: EpochMs): Promise<RefreshOutcome> {
     const schedule = this.#scheduleOf(thing);
+    const early = !schedule.due(now);
     if (!schedule.begin(now)) return "busy";
     let fresh = false;
     try {
       const needsKeys = thing !== "keys" && this.keys(now) === undefined;
       if (needsKeys) await this.whenKnown("keys", now);
-      fresh = (await this.#fromCache(thing, now)) || (await this.#fromMints(thing, now));
+      const cached = !early && (await this.#fromCache(thing, now));
+      fresh = cached || (await this.#fromMints(thing, now));
     } catch (error) {
       this.#alarm(thing, "", error instanceof Error ? error.name : "unknown");
     } finally {
@@ -154,14 +173,22 @@ class Feed implements MintFeed {
   async whenKnown(thing: Thing, now: EpochMs): Promise<boolean> {
     if (this.#knows(thing)) return true;
     if (this.refreshDue(thing, now)) await this.refresh(thing, now);
+    await this.#look(thing, now, () => this.#knows(thing));
+    return this.#knows(thing);
+  }
+
+  whenAnswered(thing: Thing, now: EpochMs): Promise<void> | undefined {
+    if (this.#schedules.get(thing)?.underWay(now) !== true) return undefined;
+    return this.#look(thing, now, () => false);
+  }
+
+  /** Until it is done or no refresh is under way, for at most `FIRST_WAIT_MS`. */
+  async #look(thing: Thing, now: EpochMs, isDone: () => boolean): Promise<void> {
     const schedule = this.#scheduleOf(thing);
     for (let waitedMs = 0; waitedMs < FIRST_WAIT_MS; waitedMs += FIRST_WAIT_STEP_MS) {
-      const later = epochMs(now + waitedMs);
-      const settled = !schedule.underWay(later);
-      if (this.#knows(thing) || settled) break;
+      if (isDone() || !schedule.underWay(epochMs(now + waitedMs))) return;
       await this.#options.sleep(FIRST_WAIT_STEP_MS);
     }
-    return this.#knows(thing);
   }
 
   health(now: EpochMs): FeedHealth {
@@ -198,6 +225,8 @@ class Feed implements MintFeed {
   async #fromCache(thing: Thing, now: EpochMs): Promise<boolean> {
     const entry = await this.#options.cache?.get(thing);
     if (entry === undefined || entry.fetchedAt > now) return false;
+    // The copy in hand is no news to whoever asks early, for an unknown kid: a mint is asked.
+    if (thing === "keys" && this.#keys?.fetchedAt === entry.fetchedAt) return false;
     const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
     const recent = now - entry.fetchedAt < planOf(thing).refreshMs;
     // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.

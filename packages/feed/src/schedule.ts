@@ -1,5 +1,5 @@
 import type { EpochMs } from "@vestibule/kernel/units";
-import { BACKOFF_MS_MAX } from "./limits.ts";
+import { BACKOFF_MS_MAX, STALE_IN_VAIN_MS } from "./limits.ts";
 
 /**
  * When one thing is asked for again. A refresh under way is a moment, never a promise: in workerd a
@@ -9,10 +9,15 @@ import { BACKOFF_MS_MAX } from "./limits.ts";
 export interface Schedule {
   due(now: EpochMs): boolean;
   underWay(now: EpochMs): boolean;
+  /**
+   * True when the last answer is older than `staleMs`: nobody asked lately, so what is known may be
+   * long out of date. After a try that failed it takes longer: while a location keeps asking in
+   * vain it goes by what it knows.
+   */
+  isStale(now: EpochMs, staleMs: number): boolean;
   /** False when a refresh is under way already. */
   begin(now: EpochMs): boolean;
   end(now: EpochMs, success: boolean): void;
-  readonly failuresInARow: number;
 }
 
 /** @param deadMs a refresh that has not reported back by then was cancelled: somebody else may start one */
@@ -24,6 +29,7 @@ export function createSchedule({
   deadMs: number;
 }): Schedule {
   let startedAt: EpochMs | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
   let nextAt = 0;
   let failures = 0;
   const underWay = (now: EpochMs) => startedAt !== undefined && Math.abs(now - startedAt) < deadMs;
@@ -34,6 +40,10 @@ export function createSchedule({
       const waiting = now < nextAt && nextAt - now <= Math.max(refreshMs, BACKOFF_MS_MAX);
       return !waiting && !underWay(now);
     },
+    isStale(now, staleMs) {
+      const afterMs = failures === 0 ? staleMs : Math.max(staleMs, STALE_IN_VAIN_MS);
+      return Math.abs(now - askedAt) > afterMs;
+    },
     begin(now) {
       if (underWay(now)) return false;
       startedAt = now;
@@ -41,12 +51,10 @@ export function createSchedule({
     },
     end(now, success) {
       startedAt = undefined;
+      askedAt = now;
       failures = success ? 0 : failures + 1;
       const backoffMs = Math.min(1_000 * 2 ** Math.min(failures - 1, 10), BACKOFF_MS_MAX);
       nextAt = now + (success ? refreshMs : backoffMs);
-    },
-    get failuresInARow() {
-      return failures;
     },
   };
 }

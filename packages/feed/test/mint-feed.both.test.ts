@@ -38,6 +38,12 @@ const manifest = (seq: number, by: SigningKey) => {
   return signManifest(by, { iss: ISSUER, iat, exp: iat + 604_800, seq, events: [] });
 };
 
+/** Instead of a wait: everything else has its turn. */
+const turn = () =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, 0);
+  });
+
 /** One feed over mints that answer what `answers` says, by path; every URL asked is kept. */
 function world(answers: Record<string, string | FetchText>, cache?: Map<string, CachedText>) {
   const asked: string[] = [];
@@ -50,7 +56,7 @@ function world(answers: Record<string, string | FetchText>, cache?: Map<string, 
   };
   const feed = createMintFeed({
     mintUrls: ["https://one.example/", "https://two.example"],
-    ...{ issuer: ISSUER, skewSeconds: 5, fetchText, sleep: () => Promise.resolve() },
+    ...{ issuer: ISSUER, skewSeconds: 5, fetchText, sleep: turn },
     ...(cache === undefined
       ? {}
       : {
@@ -151,6 +157,46 @@ describe("when it asks", () => {
     expect(feed.refreshDue("drip:demo", later(999))).toBe(false);
     expect(feed.refreshDue("drip:demo", later(1_000))).toBe(true);
   });
+  test("stale is what nobody asked for lately, not what was asked for in vain", async () => {
+    const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+    const stale = (ms: number) => feed.isStale("drip:demo", later(ms), 3_000);
+    expect(stale(0)).toBe(true);
+    answers[DRIP] = await drip(1, pair.signingKey);
+    await feed.refresh("drip:demo", NOW);
+    expect([stale(3_000), stale(3_001), stale(-3_600_000)]).toEqual([false, true, true]);
+    // The same statement again is an answer as well.
+    await feed.refresh("drip:demo", later(60_000));
+    expect([stale(62_000), stale(64_000)]).toEqual([false, true]);
+    delete answers[DRIP];
+    await feed.refresh("drip:demo", later(64_000));
+    expect([stale(94_000), stale(94_001)]).toEqual([false, true]);
+  });
+  test("who meets a refresh under way can wait for its end; who meets none waits for nothing", async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { feed } = world({
+      [JWKS]: async () => {
+        await held;
+        return ok({ text: jwks(pair.publicJwk), roundTripMs: 1 });
+      },
+    });
+    expect(feed.whenAnswered("keys", NOW)).toBeUndefined();
+    const asking = feed.refresh("keys", NOW);
+    const waiting = feed.whenAnswered("keys", NOW);
+    release();
+    await waiting;
+    expect(feed.keys(NOW)?.has(pair.publicJwk.kid)).toBe(true);
+    await asking;
+    expect(feed.whenAnswered("keys", NOW)).toBeUndefined();
+  });
+  test("whoever asks before it is due is answered by a mint, not by the cache", async () => {
+    const { feed, asked } = world({ [JWKS]: jwks(pair.publicJwk) }, new Map());
+    await feed.refresh("keys", NOW);
+    await feed.refresh("keys", later(1_000));
+    expect(asked).toHaveLength(2);
+  });
   test("failures back off up to 10 s, and recovery is seen within it", async () => {
     const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
     let at = 0;
@@ -209,6 +255,14 @@ describe("between isolates of one location", () => {
     expect(await two.feed.refresh("drip:demo", later(500))).toBe("fresh");
     expect(seqOf(two.feed)).toBe(3);
     expect(two.asked).toEqual([]);
+  });
+  test("a key of which no isolate has heard is asked for at a mint, not in the cache", async () => {
+    const next = await newPair();
+    const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) }, new Map());
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = jwks(pair.publicJwk, next.publicJwk);
+    answers["/v1/manifest"] = await manifest(1, next.signingKey);
+    expect(await feed.refresh("manifest", later(1_000))).toBe("fresh");
   });
   test("a forged entry is worth nothing, an old one is better than nothing", async () => {
     const cache = new Map<string, CachedText>();
