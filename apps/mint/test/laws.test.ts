@@ -21,6 +21,7 @@ describe("laws 1, 2 and 3", () => {
           await history.run(step);
           await world.drip();
         }
+        await world.pass(15_000); // every claim window of what was open is over
         history.check();
       }),
     );

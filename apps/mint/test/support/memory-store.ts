@@ -272,8 +272,9 @@ export class MemoryStore implements MintStore {
       return { ...segment, settled: isSettled, ...(cutAfter === undefined ? {} : { cutAfter }) };
     });
     for (const [n, id] of row.claims) {
-      const piece = row.segments.find((segment) => segment.id === id)!;
-      if (cuts.has(id) && opensAt(piece, n) > (piece.cutAfter ?? Infinity)) row.claims.delete(n);
+      const piece = row.segments.find((segment) => segment.id === id);
+      if (piece !== undefined && cuts.has(id) && opensAt(piece, n) > (piece.cutAfter ?? Infinity))
+        row.claims.delete(n);
     }
     const demand = new Map(row.record.demand.map((run) => [run.position, run]));
     for (const position of change.demandDone ?? []) demand.delete(position);

@@ -53,6 +53,8 @@ export class World<Store extends MintStore> {
   readonly mint: Mint;
   readonly tokens: Tokens;
   readonly ring: KeyRing;
+  /** Why ticks failed, if any did. */
+  readonly failures: string[] = [];
   /** Statements signed so far. */
   signed = 0;
   term: LineTerm | undefined;
@@ -117,7 +119,10 @@ export class World<Store extends MintStore> {
       timers,
       issuer: ISSUER,
       signer: this.tokens,
-      log: silentLog,
+      log: {
+        ...silentLog,
+        warn: (_event, fields) => void this.failures.push(String(fields?.["reason"])),
+      },
       onLost: () => {
         this.term?.abandon();
         this.term = undefined;
