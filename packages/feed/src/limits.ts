@@ -16,7 +16,7 @@ export const MINT_COOL_MS = 10_000;
 export const BACKOFF_MS_MAX = 10_000;
 
 /** After a try that failed: a location that has not tried for this long was left alone. */
-export const STALE_IN_VAIN_MS = 3 * BACKOFF_MS_MAX;
+export const STALE_IN_VAIN_MS: number = 3 * BACKOFF_MS_MAX;
 
 /** Added to the deadlines of all mints: a refresh that takes longer was cancelled with its request. */
 export const REFRESH_SLACK_MS = 1_000;

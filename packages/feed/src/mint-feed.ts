@@ -225,8 +225,6 @@ class Feed implements MintFeed {
   async #fromCache(thing: Thing, now: EpochMs): Promise<boolean> {
     const entry = await this.#options.cache?.get(thing);
     if (entry === undefined || entry.fetchedAt > now) return false;
-    // The copy in hand is no news to whoever asks early, for an unknown kid: a mint is asked.
-    if (thing === "keys" && this.#keys?.fetchedAt === entry.fetchedAt) return false;
     const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
     const recent = now - entry.fetchedAt < planOf(thing).refreshMs;
     // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.

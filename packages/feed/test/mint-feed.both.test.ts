@@ -5,7 +5,7 @@ import { ok, refuse } from "@vestibule/kernel/result";
 import { type SigningKey, importPrivateJwk } from "@vestibule/keys/signing-key";
 import type { PublicJwk } from "@vestibule/keys/public-key";
 import { signDrip, signManifest } from "@vestibule/token/sign";
-import { createFetchText } from "../src/fetch-text.system.ts";
+import { createFetchText, sleep } from "../src/fetch-text.system.ts";
 import { KEYS_TRUST_MS } from "../src/limits.ts";
 import { type MintFeed, createMintFeed } from "../src/mint-feed.ts";
 import type { CachedText, FetchText } from "../src/ports.ts";
@@ -39,10 +39,7 @@ const manifest = (seq: number, by: SigningKey) => {
 };
 
 /** Instead of a wait: everything else has its turn. */
-const turn = () =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, 0);
-  });
+const turn = () => sleep(0);
 
 /** One feed over mints that answer what `answers` says, by path; every URL asked is kept. */
 function world(answers: Record<string, string | FetchText>, cache?: Map<string, CachedText>) {
