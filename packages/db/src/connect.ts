@@ -26,9 +26,6 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** PostgreSQL ends a statement that waits longer for one lock. */
   readonly lockTimeoutMs?: number;
-  readonly connectTimeoutSeconds?: number;
-  /** A connection is replaced after this time, so that a moved server is found. */
-  readonly lifetimeSecondsMax?: number;
 }
 
 export interface CallOptions {
@@ -66,6 +63,9 @@ export interface Database {
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
+const CONNECT_TIMEOUT_SECONDS = 3;
+/** A connection is replaced after this time, so that a moved server is found. */
+const CONNECTION_LIFETIME_SECONDS = 1_800;
 const CLOSE_GRACE_MS = 5_000;
 const UP_DEADLINE_MS = 1_000;
 /** What the network may add to a statement timeout before a silent connection counts as dead. */
@@ -163,8 +163,8 @@ function openPool(
   let nextHost = 0;
   return postgres(options.url, {
     max: limits.connections,
-    connect_timeout: options.connectTimeoutSeconds ?? 3,
-    max_lifetime: options.lifetimeSecondsMax ?? 1_800,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    max_lifetime: CONNECTION_LIFETIME_SECONDS,
     // A short wait: the call's own deadline decides how long anybody waits for a server that is away.
     backoff: (attempts) => Math.min(0.02 * 2 ** Math.min(attempts, 5), 0.25),
     fetch_types: false,

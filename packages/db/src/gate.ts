@@ -22,10 +22,6 @@ export class Gate {
     this.#waitersMax = options.waitersMax;
   }
 
-  get waiting(): number {
-    return this.#waiters.size;
-  }
-
   /**
    * Resolves when there is a place; `leave` gives up waiting.
    *

@@ -1,9 +1,9 @@
 /** Applies numbered `.sql` files once each, in order, whoever else does the same at the same time. */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import type { Database, Sql, Transaction } from "./connect.ts";
+import type { Database, Transaction } from "./connect.ts";
 
-export interface Migration {
+interface Migration {
   readonly version: number;
   readonly name: string;
   readonly text: string;
@@ -52,16 +52,8 @@ export async function migrate(
   return applied;
 }
 
-/** Whether everything of `directory` is applied. */
-export async function isMigrated(sql: Sql, options: MigrateOptions): Promise<boolean> {
-  const migrations = await readMigrations(options.directory);
-  const [row] = await sql<{ version: number | null }[]>`
-    select max(version) as version from vestibule_migrations where namespace = ${options.namespace}`;
-  return (row?.version ?? 0) >= migrations.length;
-}
-
 /** @throws Error on a file name that is no migration, or a gap in the numbers. */
-export async function readMigrations(directory: URL): Promise<readonly Migration[]> {
+async function readMigrations(directory: URL): Promise<readonly Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
   return Promise.all(
     names.map(async (file, index) => {

@@ -3,7 +3,7 @@
  * per request. Segments never overlap in time; a number is in at most one of them with a slot that
  * is not void. The list need not be sorted.
  */
-import type { EpochMs, TicketNumber } from "@vestibule/kernel/units";
+import type { EpochMs } from "@vestibule/kernel/units";
 import { containsNumber, liveCount, openedCount, opensAt, type SegmentView } from "./segment.ts";
 
 export interface HoldView {
@@ -47,24 +47,6 @@ export function servingNumber(
     if (served > 0) serving = Math.max(serving, segment.base + served - 1);
   }
   return serving;
-}
-
-/** The next slot that opens strictly after `now`: its number and moment; `undefined` when none is committed. */
-export function nextOpening(
-  segments: readonly SegmentView[],
-  now: number,
-  { heldSince = Infinity }: HoldView = {},
-): { readonly number: TicketNumber; readonly opensAt: EpochMs } | undefined {
-  let next: { number: TicketNumber; opensAt: EpochMs } | undefined;
-  for (const segment of segments) {
-    const opened = openedCount(segment, now);
-    if (opened >= liveCount(segment)) continue;
-    const number = (segment.base + opened) as TicketNumber;
-    const opens = opensAt(segment, number);
-    if (opens <= heldSince && opens < (next?.opensAt ?? Infinity))
-      next = { number, opensAt: opens };
-  }
-  return next;
 }
 
 /** Slots committed that open after `at`, without those that were cut: people who know their time. */

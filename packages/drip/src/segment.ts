@@ -3,7 +3,7 @@
  * every product here stays below 2^53 (count × length ≤ 10^8 × 10^6), so `floor` and `ceil` of a
  * quotient are exact. Read by the edge, the mint and the browser: small, and no import at run time.
  */
-import type { EpochMs, TicketNumber } from "@vestibule/kernel/units";
+import type { EpochMs } from "@vestibule/kernel/units";
 
 /** What readers need of a segment: the mint's `Segment` and a parsed statement's both fit. */
 export interface SegmentView {
@@ -19,11 +19,6 @@ export interface SegmentView {
 /** Is `n` one of the numbers of this segment, void or not? */
 export function containsNumber(segment: SegmentView, n: number): boolean {
   return n >= segment.base && n < segment.base + segment.count;
-}
-
-/** The last number of this segment, void or not. */
-export function lastNumber(segment: SegmentView): TicketNumber {
-  return (segment.base + segment.count - 1) as TicketNumber;
 }
 
 /** When the slot of `n`, a number of this segment, opens. Says nothing about whether it is void. */

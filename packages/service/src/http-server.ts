@@ -18,13 +18,10 @@ export interface HttpServerOptions {
    */
   readonly fast?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
   readonly log: Log;
-  readonly connectionsMax?: number;
   /** The whole head must have arrived by then. */
   readonly headTimeoutMs?: number;
   /** Head and body must have arrived by then. */
   readonly requestTimeoutMs?: number;
-  /** A connection without a request is closed after this. */
-  readonly idleTimeoutMs?: number;
 }
 
 export interface RunningServer {
@@ -40,7 +37,10 @@ export class ListenError extends Error {
   override readonly name = "ListenError";
 }
 
+const CONNECTIONS_MAX = 10_000;
 const HEAD_BYTES_MAX = 32_768;
+/** A connection without a request is closed after this. */
+const IDLE_TIMEOUT_MS = 65_000;
 const STOP_GRACE_MS = 10_000;
 const SWEEP_MS = 20;
 
@@ -61,7 +61,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       maxHeaderSize: HEAD_BYTES_MAX,
       headersTimeout: options.headTimeoutMs ?? 10_000,
       requestTimeout: options.requestTimeoutMs ?? 20_000,
-      keepAliveTimeout: options.idleTimeoutMs ?? 65_000,
+      keepAliveTimeout: IDLE_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       noDelay: true,
     },
@@ -71,7 +71,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       void listener(incoming, outgoing);
     },
   );
-  server.maxConnections = options.connectionsMax ?? 10_000;
+  server.maxConnections = CONNECTIONS_MAX;
   server.maxRequestsPerSocket = 0;
   await listen(server, host, port);
   const address = server.address() as AddressInfo;
