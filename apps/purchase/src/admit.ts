@@ -3,11 +3,11 @@ import { visitorSchema } from "@vestibule/contracts/line-api";
 import { parse } from "@vestibule/contracts/parse";
 import type { Log } from "@vestibule/service/log";
 import { problem } from "@vestibule/service/problems";
+import { cutOf, isHeldForAll } from "@vestibule/token/cuts";
 import { verifyAdmission } from "@vestibule/token/verify-admission";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { Attempt } from "./attempt.ts";
 import type { MintKnowledge } from "./mint-knowledge.ts";
-import { standing } from "./standing.ts";
 
 /** What the later steps need to know of a good admission. */
 export interface Admitted {
@@ -75,9 +75,9 @@ export async function admit(
 
   const { sub, jti, number } = verdict.value;
   const drip = await mint.drip(event, now);
-  const stands = drip === undefined ? "good" : standing(drip, verdict.value);
-  if (stands === "cut") return over(sub, refusal("cut"));
-  if (stands === "held") {
+  const cut = cutOf(verdict.value, drip);
+  if (cut === "cut") return over(sub, refusal("cut"));
+  if (cut === "held" || isHeldForAll(drip)) {
     return over(sub, problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS }));
   }
   return { kind: "good", admitted: { event, visitor: sub, jti, number } };

@@ -1,4 +1,5 @@
 /** What the purchase API knows of the mint: keys, the terms of each event, holds. The feed's only user here. */
+import { DRIP_REFRESH_MS } from "@vestibule/contracts/limits";
 import { dripOf, type Thing } from "@vestibule/feed/thing";
 import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
@@ -21,6 +22,8 @@ export interface MintKnowledge {
 
 /** The drip of an event that nobody bought from for so long is not asked for any more. */
 const ACTIVE_MS = 300_000;
+/** An older statement may not know of a hold yet: it is asked for again before it decides. */
+const STALE_MS = 3 * DRIP_REFRESH_MS;
 
 export function createMintKnowledge(feed: MintFeed): MintKnowledge {
   const askedAt = new Map<string, EpochMs>();
@@ -44,7 +47,11 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
     },
     drip: async (event, now) => {
       askedAt.set(event, now); // only events of the manifest get here, so that this stays bounded
-      await feed.whenKnown(dripOf(event), now);
+      const thing = dripOf(event);
+      await feed.whenKnown(thing, now);
+      if (feed.isStale(thing, now, STALE_MS)) {
+        await (feed.whenAnswered(thing, now) ?? feed.refresh(thing, now));
+      }
       return feed.drip(event)?.claims;
     },
     tick: (now) => {

@@ -32,6 +32,13 @@ test("a hold of everything refuses purchases with 503, and lost answers are stil
   expect((await world.buy(next)).status).toBe(201);
 });
 
+test("a hold is heeded by the first purchase after a quiet time", async () => {
+  expect((await world.buy(await world.fan())).status).toBe(201);
+  world.clock.advance(3_600_000);
+  world.mint.drip = { state: "paused", heldSince: heldAt(60), heldScope: "all" };
+  expect((await world.buy(await world.fan())).status).toBe(503);
+});
+
 test("a hold of entries refuses whose slot opened after it; whoever was in goes on", async () => {
   world.mint.drip = { state: "paused", heldSince: heldAt(30), heldScope: "entries" };
   const [inside, outside] = [await world.fan({ secondsAgo: 60 }), await world.fan()];
