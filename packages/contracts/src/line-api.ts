@@ -3,10 +3,11 @@
  * All moments are epoch milliseconds.
  */
 import * as z from "zod/mini";
+import { HASH_TEXT } from "./hash-text.ts";
 import { TOKEN_CHARS_MAX } from "./limits.ts";
 
-/** 256 bits, base64url without padding: 43 characters, the last one with its two spare bits 0. */
-export const visitorSchema = z.string().check(z.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/));
+/** A visitor's secret. */
+export const visitorSchema = z.string().check(z.regex(HASH_TEXT));
 const tokenText = z.string().check(z.minLength(1), z.maxLength(TOKEN_CHARS_MAX));
 
 /** `POST {mint}/v1/events/{event}/tickets`. A valid `ticket` of this visitor gets its place back. */

@@ -1,4 +1,5 @@
 /** Rules that several kinds of token share (design section 4). */
+import { HASH_TEXT } from "@vestibule/contracts/hash-text";
 import { SKEW_SECONDS_MAX } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 import {
@@ -38,7 +39,7 @@ export function isNumber(value: unknown): value is TicketNumber {
 
 /** base64url of 32 bytes: the form of `sub`, `jti` and of a visitor's secret. */
 export function isHash(value: unknown): value is string {
-  return typeof value === "string" && /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(value);
+  return typeof value === "string" && HASH_TEXT.test(value);
 }
 
 /** Refused: `iat > now + skew`, `nbf > now + skew`, `now >= exp + skew`, in this order. */
