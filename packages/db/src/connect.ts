@@ -55,6 +55,7 @@ export interface Database {
   isUp(): Promise<boolean>;
   /**
    * Refuses a pooler that does not keep session settings: with such a one there would be no timeouts.
+   * Refuses a server that answers a commit before it is on disk: a crash would undo what was promised.
    *
    * @throws Error that says what to do.
    */
@@ -138,14 +139,19 @@ export function connectDatabase(options: DatabaseOptions): Database {
       ),
     assertSessionSettings: async () => {
       const [row] = await call(
-        () => sql<{ statement: number }[]>`
-          select setting::int as statement from pg_settings where name = 'statement_timeout'`,
+        () => sql<{ statement: number; commit: string }[]>`
+          select setting::int as statement, current_setting('synchronous_commit') as commit
+            from pg_settings where name = 'statement_timeout'`,
         limits.deadlineMs,
       );
-      if (row?.statement === limits.statementMs) return;
-      throw new Error(
-        "the database connection loses session settings: connect to PostgreSQL directly, or through a pooler in session mode",
-      );
+      if (row?.statement !== limits.statementMs) {
+        throw new Error(
+          "the database connection loses session settings: connect to PostgreSQL directly, or through a pooler in session mode",
+        );
+      }
+      if (row.commit === "off") {
+        throw new Error("PostgreSQL runs with synchronous_commit = off: turn it on");
+      }
     },
     close: async ({ graceMs = CLOSE_GRACE_MS } = {}) => {
       await withDeadline(

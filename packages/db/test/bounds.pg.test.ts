@@ -142,3 +142,12 @@ test("the session has the settings that were asked for, and losing them is notic
   await expect(other.assertSessionSettings()).rejects.toThrow(/pooler in session mode/);
   await other.close();
 });
+
+test("a server that answers a commit before it is on disk is refused", async () => {
+  const url = await freshDatabase();
+  const name = new URL(url).pathname.slice(1);
+  await database.sql.unsafe(`alter database ${name} set synchronous_commit = off`);
+  const careless = connectDatabase({ url, applicationName: "careless" });
+  await expect(careless.assertSessionSettings()).rejects.toThrow(/synchronous_commit/);
+  await careless.close();
+});
