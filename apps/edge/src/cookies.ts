@@ -1,37 +1,54 @@
 /** Our cookies: read without parsing those of others, set with every attribute, taken out on the way to the origin. */
 import { type CookieKind, cookieName } from "@vestibule/contracts/names";
 
-/** The value of `name`, or `undefined`. Other cookies may be as malformed as they like. */
+/**
+ * The value of `name`; `undefined` when it is not there, or there with different values: nobody can say
+ * which of them is the visitor's. Other cookies may be as malformed as they like.
+ */
 export function readCookie(header: string, name: string): string | undefined {
   const wanted = `${name}=`;
+  let value: string | undefined;
   for (let at = header.indexOf(wanted); at !== -1; at = header.indexOf(wanted, at + 1)) {
-    const before = at === 0 ? ";" : header[at - 1];
-    if (before !== ";" && before !== " " && before !== "\t") continue;
+    if (!startsCookie(header, at)) continue;
     const from = at + wanted.length;
     const end = header.indexOf(";", from);
-    const value = (end === -1 ? header.slice(from) : header.slice(from, end)).trim();
-    return value.length >= 2 && value.startsWith('"') && value.endsWith('"')
-      ? value.slice(1, -1)
-      : value;
+    const found = unquoted(end === -1 ? header.slice(from) : header.slice(from, end));
+    if (value !== undefined && value !== found) return undefined;
+    value = found;
   }
-  return undefined;
+  return value;
 }
 
-const OURS = /^(?:__Host-)?vst-(?:visitor|ticket|admission)-/;
+/** A cookie starts at the header's start or after a semicolon, white space apart (RFC 6265 section 5.4). */
+function startsCookie(header: string, at: number): boolean {
+  let before = at - 1;
+  while (header[before] === " " || header[before] === "\t") before -= 1;
+  return before < 0 || header[before] === ";";
+}
 
-/** The header without our cookies; `undefined` when nothing is left. */
+function unquoted(text: string): string {
+  const value = text.trim();
+  const isQuoted = value.length >= 2 && value.startsWith('"') && value.endsWith('"');
+  return isQuoted ? value.slice(1, -1) : value;
+}
+
+const OURS = /^[ \t]*(?:__Host-)?vst-(?:visitor|ticket|admission)-/;
+
+/**
+ * The header without our cookies; `undefined` when nothing is left. Several `Cookie` headers reach us as
+ * one, joined by a comma: what follows one counts as a cookie here, so that none of ours gets through.
+ */
 export function withoutOurCookies(header: string): string | undefined {
   if (!header.includes("vst-")) return header;
-  const rest = header
-    .split(";")
-    .map((part) => part.trim())
-    .filter((part) => part !== "" && !OURS.test(part));
-  return rest.length === 0 ? undefined : rest.join("; ");
-}
-
-/** True when a cookie of ours, for any event, came with the request. */
-export function hasOurCookie(header: string): boolean {
-  return header.includes("vst-") && header.split(";").some((part) => OURS.test(part.trim()));
+  let rest = "";
+  let separator = "";
+  for (const [, before = "", cookie = ""] of header.matchAll(/(^|[;,])([^;,]*)/g)) {
+    if (separator !== ";") separator = before;
+    if (OURS.test(cookie)) continue;
+    rest += rest === "" ? cookie.trimStart() : separator + cookie;
+    separator = "";
+  }
+  return rest.trim() === "" ? undefined : rest;
 }
 
 /**
