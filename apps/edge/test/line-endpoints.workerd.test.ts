@@ -1,6 +1,7 @@
 /** Join, look, claim, buy. */
 import { describe, expect, test } from "vitest";
 import { epochMs } from "@vestibule/kernel/units";
+import { readText } from "../src/api/form.ts";
 import {
   EVENT,
   HOST,
@@ -408,6 +409,43 @@ describe("without JavaScript", () => {
     const headers = { ...form, ...(await withTicket(world, 5)) };
     const response = await world.post(TICKETS, { headers, body: "x".repeat(20_000) });
     expect(response.status).toBe(413);
+  });
+});
+
+describe("a body that does not arrive", () => {
+  const sent = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void) =>
+    new Request(HOST, { method: "POST", body: new ReadableStream({ start }) });
+  const statusOf = (read: string | Response) => (read instanceof Response ? read.status : read);
+
+  test("in time: 408, and nobody waits for the rest", async () => {
+    let abandoned = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode("return=%2F"));
+      },
+      cancel: () => {
+        abandoned = true;
+      },
+    });
+    const request = new Request(HOST, { method: "POST", body });
+    expect(statusOf(await readText(request, 20))).toBe(408);
+    expect(abandoned).toBe(true);
+  });
+  test("whole: 400, and too large without a length: 413", async () => {
+    const broken = sent((controller) => {
+      controller.error(new TypeError("malformed chunk"));
+    });
+    expect(statusOf(await readText(broken))).toBe(400);
+    const large = sent((controller) => {
+      for (let i = 0; i < 20; i += 1) controller.enqueue(new Uint8Array(1_024));
+      controller.close();
+    });
+    expect(statusOf(await readText(large))).toBe(413);
+    const fine = sent((controller) => {
+      controller.enqueue(new TextEncoder().encode("fine"));
+      controller.close();
+    });
+    expect(statusOf(await readText(fine))).toBe("fine");
   });
 });
 

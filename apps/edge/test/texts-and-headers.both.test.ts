@@ -22,6 +22,9 @@ describe("HP-02: who gets a page and who gets JSON", () => {
     ["text/html;q=0", false],
     ["text/html;q=0.5, application/json", false],
     ["text/html;q=nonsense", false],
+    ["application/*;q=0.2, text/html;q=0.1", false],
+    ["application/*", false],
+    ["application/*;q=0.2, application/xhtml+xml;q=0.3", true],
     [`${"x/y,".repeat(5_000)}text/html`, false],
   ])("%s", (accept, page) => {
     expect(prefersPage(accept)).toBe(page);

@@ -1,6 +1,8 @@
 /** Bodies of our own endpoints: an optional form (without JavaScript) or JSON, both bounded. */
 import { BODY_BYTES_MAX } from "@vestibule/contracts/limits";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { settledWithin } from "../deadline.system.ts";
+import { BODY_DEADLINE_MS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { prefersPage } from "../routing/accept.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
@@ -13,7 +15,7 @@ export interface Form {
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** A too large body is answered 413; an unsafe return path falls back to the event's page (EP-14). */
+/** A body that cannot be read is refused; an unsafe return path falls back to the event's page (EP-14). */
 export async function readForm(
   { request, url }: Visit,
   event: ManifestEvent,
@@ -21,16 +23,38 @@ export async function readForm(
   if (!prefersPage(request.headers.get("accept"))) return { returnPath: undefined };
   if (!FORM.test(request.headers.get("content-type") ?? "")) return { returnPath: event.homePath };
   const text = await readText(request);
-  if (text === undefined) return problem("body-too-large");
+  if (text instanceof Response) return text;
   const wanted = new URLSearchParams(text).get("return");
   return { returnPath: safeReturnPath(wanted, url.origin) ?? event.homePath };
 }
 
-/** The body as text, or `undefined` when it is larger than our endpoints take. */
-export async function readText(request: Request): Promise<string | undefined> {
-  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) return undefined;
+/**
+ * The body as text. Refused: larger than our endpoints take (413), not all there in time (408), cut off or
+ * malformed on the way (400).
+ */
+export async function readText(
+  request: Request,
+  deadlineMs = BODY_DEADLINE_MS,
+): Promise<string | Response> {
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES_MAX) {
+    return problem("body-too-large");
+  }
   if (request.body === null) return "";
-  const reader = request.body.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
+  try {
+    const text = await settledWithin(deadlineMs, readAll(reader));
+    return text ?? problem("request-timeout");
+  } catch {
+    return problem("bad-request", { detail: "The body did not arrive as it should have." });
+  } finally {
+    // What is left of it is of no use to anybody.
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+async function readAll(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): Promise<string | Response> {
   const decoder = new TextDecoder();
   let text = "";
   let length = 0;
@@ -38,10 +62,7 @@ export async function readText(request: Request): Promise<string | undefined> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     length += value.byteLength;
-    if (length > BODY_BYTES_MAX) {
-      await reader.cancel();
-      return undefined;
-    }
+    if (length > BODY_BYTES_MAX) return problem("body-too-large");
     text += decoder.decode(value, { stream: true });
   }
 }

@@ -32,7 +32,7 @@ export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<
   }
   if (isHeldForAll(edge.feed.drip(event.event)?.claims)) return problem("held", held);
   const body = await readText(request);
-  if (body === undefined) return problem("body-too-large");
+  if (body instanceof Response) return body;
   return send(visit, { event: event.event, body, ...check });
 }
 

@@ -13,7 +13,9 @@ interface Range {
 export function prefersPage(accept: string | null): boolean {
   if (accept === null) return false;
   const ranges = accept.split(",", ACCEPT_PARTS_MAX).map(parseRange);
-  const html = Math.max(quality(ranges, "text/html"), quality(ranges, "application/xhtml+xml"));
+  // A wildcard that takes in every format of applications says nothing of pages: XHTML must be named.
+  const xhtml = ranges.filter(({ type }) => type === "application/xhtml+xml");
+  const html = Math.max(quality(ranges, "text/html"), quality(xhtml, "application/xhtml+xml"));
   const json = Math.max(
     quality(ranges, "application/json"),
     quality(ranges, "application/problem+json"),
