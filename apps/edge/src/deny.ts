@@ -3,20 +3,23 @@ import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { AdmissionCheck } from "./admission/admissions.ts";
 import type { Credentials } from "./admission/credentials.ts";
-import { WAITING_RETRY_SECONDS } from "./limits.ts";
+import { AWAY_RETRY_SECONDS_MIN, WAITING_RETRY_SECONDS } from "./limits.ts";
 import { holdingPage } from "./page/holding-page.ts";
 import { problem } from "./problem.ts";
 import { wantsPage } from "./routing/accept.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "./routing/cross-origin.ts";
 import type { Visit } from "./visit.ts";
 
-/** Never a 5xx, never a place in line, never a call to the mint; a write never gets a 2xx (HP-01). */
+/** Never a place in line, never a call to the mint; no 5xx unless we cannot verify at all; a write never gets a 2xx (HP-01). */
 export async function deny(
   visit: Visit,
   found: { event: ManifestEvent; credentials: Credentials; check: AdmissionCheck },
 ): Promise<Response> {
   const { request } = visit;
   const { event } = found;
+  if (found.check.kind === "cannot-verify") {
+    return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+  }
   const origin = allowedOrigin(request, event);
   if (isPreflight(request)) return preflight(request, origin);
   if (wantsPage(request)) return holdingPage(visit, found);

@@ -2,6 +2,7 @@
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
+import type { AdmissionCheck } from "./admission/admissions.ts";
 import { isHeadTooLarge, readCredentials } from "./admission/credentials.ts";
 import { api } from "./api/app.ts";
 import { type DripPoll, coldDrip, createDripPoll } from "./drip-poll.ts";
@@ -9,7 +10,6 @@ import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
 import { problem } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
-import { readPath } from "./routing/path.ts";
 import {
   type Background,
   type Edge,
@@ -35,24 +35,29 @@ export function createHandler(edge: Edge): EdgeHandler {
         if (hit !== undefined) return hit;
       }
       // A broken invariant of ours is a 500 and never opens anything.
-      return answer(edge, poll, { request, background, now, polled }).catch(() =>
-        problem("internal"),
-      );
+      try {
+        const answered = answer(edge, poll, { request, background, now, polled });
+        return answered instanceof Promise ? answered.catch(() => problem("internal")) : answered;
+      } catch {
+        return problem("internal");
+      }
     },
   };
 }
 
-async function answer(
+/** No promise where nothing is waited for: an admitted fan is on the way to the origin at once. */
+function answer(
   edge: Edge,
   poll: DripPoll,
   call: { request: Request; background: Background; now: EpochMs; polled: string | undefined },
-): Promise<Response> {
+): Response | Promise<Response> {
   const { polled } = call;
   const visit = readVisit(edge, call);
   if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
-  if (edge.feed.manifest() === undefined) await learn(visit);
-  else keepFresh(visit);
-  return polled === undefined ? route(visit) : answerCold(poll, visit, polled);
+  const go = () => (polled === undefined ? route(visit) : answerCold(poll, visit, polled));
+  if (edge.feed.manifest() === undefined) return learn(visit).then(go);
+  keepFresh(visit);
+  return go();
 }
 
 /** Only a location that has never seen a manifest waits; everybody else is answered from what is known. */
@@ -78,10 +83,11 @@ async function answerCold(poll: DripPoll, visit: Visit, event: string): Promise<
   );
 }
 
-async function route(visit: Visit): Promise<Response> {
-  const { edge, request, url, now } = visit;
-  if (url.pathname === EDGE_PREFIX || url.pathname.startsWith(`${EDGE_PREFIX}/`)) {
-    if (isHeadTooLarge(request.headers)) return problem("head-too-large");
+function route(visit: Visit): Response | Promise<Response> {
+  const { edge, request, address, now } = visit;
+  const { path, pathname } = address;
+  if (pathname === EDGE_PREFIX || pathname.startsWith(`${EDGE_PREFIX}/`)) {
+    if (isHeadTooLarge(visit.head)) return problem("head-too-large");
     return api.fetch(request, visit);
   }
   const routes = edge.routes();
@@ -89,12 +95,11 @@ async function route(visit: Visit): Promise<Response> {
     // Nothing is open by accident (law 10): what is protected is not known yet.
     return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
-  const path = readPath(rawPath(request.url), url.pathname);
-  const host = url.host.replace(/\.(?=:\d+$|$)/, "");
+  const host = address.host.replace(/\.(?=:\d+$|$)/, "");
   const found = routes.match({ host, path, method: request.method, now });
   switch (found.kind) {
     case "open":
-      return passOn(visit, url.pathname);
+      return forward(visit, pathname);
     case "ambiguous":
       return problem("bad-request", { detail: "The path can be read in more than one way." });
     case "unknown-host":
@@ -104,42 +109,21 @@ async function route(visit: Visit): Promise<Response> {
   }
 }
 
-async function guard(visit: Visit, event: ManifestEvent, path: string): Promise<Response> {
-  const { edge, request, https, now } = visit;
+function guard(visit: Visit, event: ManifestEvent, path: string): Response | Promise<Response> {
+  const { edge, address, head, now } = visit;
   if (!edge.verifies || edge.feed.keys(now) === undefined) {
     return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
-  if (isHeadTooLarge(request.headers)) return problem("head-too-large");
+  if (isHeadTooLarge(head)) return problem("head-too-large");
+  const go = (): Response | Promise<Response> => {
+    const credentials = readCredentials(head, { event: event.event, https: address.https });
+    const check = edge.admissions.check(credentials, event, now);
+    const decide = (found: AdmissionCheck) =>
+      found.kind === "admitted"
+        ? forward(visit, path, found)
+        : deny(visit, { event, credentials, check: found });
+    return check instanceof Promise ? check.then(decide) : decide(check);
+  };
   const asking = keepDripFresh(visit, event.event);
-  if (asking !== undefined) await asking;
-  const credentials = readCredentials(request.headers, { event: event.event, https });
-  const check = await edge.admissions.check(credentials, event, now);
-  if (check.kind === "cannot-verify") {
-    return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
-  }
-  if (check.kind === "admitted") return passOn(visit, path, check);
-  return deny(visit, { event, credentials, check });
-}
-
-function passOn(
-  { edge, request, url, https }: Visit,
-  path: string,
-  admitted?: { readonly admission: string; readonly visitor: string },
-): Promise<Response> {
-  return forward(request, {
-    originUrl: edge.config.originUrl,
-    deadlineMs: edge.config.originDeadlineMs,
-    target: path + url.search,
-    public: { host: url.host, protocol: https ? "https" : "http" },
-    admitted,
-    fetch: edge.fetch,
-  });
-}
-
-/** The path as it was sent: `URL` would already have resolved some of it. */
-function rawPath(url: string): string {
-  const from = url.indexOf("/", url.indexOf("://") + 3);
-  if (from === -1) return "/";
-  const end = url.slice(from).search(/[?#]/);
-  return end === -1 ? url.slice(from) : url.slice(from, from + end);
+  return asking === undefined ? go() : asking.then(go);
 }

@@ -7,7 +7,9 @@ import type { Admissions } from "./admission/admissions.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
 import { DRIP_STALE_MS } from "./limits.ts";
+import { type Head, readHead } from "./head.ts";
 import type { MintClient } from "./mint-client.ts";
+import { type Address, readAddress } from "./routing/address.ts";
 import type { RouteTable } from "./routing/route-table.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -39,21 +41,17 @@ export interface Visit {
   readonly background: Background;
   /** The one reading of the clock for this request. */
   readonly now: EpochMs;
-  /** The public address, as the visitor sees it. */
-  readonly url: URL;
-  readonly https: boolean;
+  readonly address: Address;
+  readonly head: Head;
 }
 
 export function readVisit(
   edge: Edge,
   { request, background, now }: { request: Request; background: Background; now: EpochMs },
 ): Visit | undefined {
-  try {
-    const url = new URL(request.url);
-    return { edge, request, background, now, url, https: url.protocol === "https:" };
-  } catch {
-    return undefined; // `OPTIONS *` and the like
-  }
+  const address = readAddress(request.url);
+  if (address === undefined) return undefined;
+  return { edge, request, background, now, address, head: readHead(request.headers) };
 }
 
 /** Asks again for what is due, in the background: nobody waits for it. */

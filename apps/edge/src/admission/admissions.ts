@@ -1,12 +1,12 @@
 /** Is this fan admitted? Verified without a mint and, the second time, without a signature check. */
-import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { refuseByTime } from "@vestibule/token/claims";
 import { type Admission, verifyAdmission } from "@vestibule/token/verify-admission";
 import type { Credentials } from "./credentials.ts";
 import { cutOf } from "./cuts.ts";
-import { createTokenMemo, isInForce } from "./token-memo.ts";
+import { type Verified, createTokenMemo, isInForce } from "./token-memo.ts";
 
 export type AdmissionCheck =
   | {
@@ -27,7 +27,22 @@ export type AdmissionCheck =
 const NONE: AdmissionCheck = { kind: "none" };
 
 export interface Admissions {
-  check(credentials: Credentials, event: ManifestEvent, now: EpochMs): Promise<AdmissionCheck>;
+  /** Without a promise when this isolate has verified the same admission and knows a drip. */
+  check(
+    credentials: Credentials,
+    event: ManifestEvent,
+    now: EpochMs,
+  ): AdmissionCheck | Promise<AdmissionCheck>;
+}
+
+interface Shown {
+  readonly admission: string;
+  readonly visitor: string;
+}
+
+interface Asked {
+  readonly event: ManifestEvent;
+  readonly now: EpochMs;
 }
 
 export function createAdmissions(
@@ -36,12 +51,20 @@ export function createAdmissions(
 ): Admissions {
   const memo = createTokenMemo<Admission>();
 
-  const verify = async (
-    { admission, visitor }: { admission: string; visitor: string },
-    event: ManifestEvent,
-    now: EpochMs,
-  ): Promise<AdmissionCheck | Admission> => {
-    for (let asked = false; ; asked = true) {
+  return {
+    check({ admission, visitor }, event, now) {
+      if (admission === undefined || visitor === undefined) return NONE;
+      const shown = { admission, visitor };
+      const asked = { event, now };
+      const known = memo.get(admission, visitor);
+      if (known === undefined) return verify(shown, asked);
+      return refuseKnown(shown, known, asked) ?? byDrip(shown, known.claims, asked);
+    },
+  };
+
+  async function verify(shown: Shown, { event, now }: Asked): Promise<AdmissionCheck> {
+    const { admission, visitor } = shown;
+    for (let refreshed = false; ; refreshed = true) {
       const keys = feed.keys(now);
       if (keys === undefined) return NONE;
       const read = await verifyAdmission(admission, {
@@ -52,53 +75,45 @@ export function createAdmissions(
       });
       if (read.ok) {
         memo.put(admission, { visitor, claims: read.value, kid: read.value.kid });
-        return read.value;
+        return byDrip(shown, read.value, { event, now });
       }
       const { reason } = read.refusal;
       if (reason === "cannot-verify") return { kind: "cannot-verify" };
       if (reason === "too-early") return { kind: "early" };
       // At most one request per cool-down asks the mint; everybody else is denied from memory (KR-01).
-      if (reason !== "unknown-key" || asked || !feed.mayAskForUnknownKey(now)) return NONE;
+      if (reason !== "unknown-key" || refreshed || !feed.mayAskForUnknownKey(now)) return NONE;
       await feed.refresh("keys", now);
     }
-  };
+  }
 
-  return {
-    async check({ admission, visitor }, event, now) {
-      if (admission === undefined || visitor === undefined) return NONE;
-      const known = memo.get(admission, visitor);
-      let claims: Admission;
-      if (known === undefined) {
-        const read = await verify({ admission, visitor }, event, now);
-        if ("kind" in read) return read;
-        claims = read;
-      } else {
-        claims = known.claims;
-        const refusal = refuseByTime(claims, { now, skewSeconds });
-        if (refusal?.reason === "over") memo.delete(admission);
-        if (refusal !== undefined) return refusal.reason === "too-early" ? { kind: "early" } : NONE;
-        if (claims.event !== event.event) return NONE;
-        if (claims.exp - claims.nbf > event.lifetimeSeconds) return NONE;
-        if (!isInForce(feed.keys(now), known.kid, now)) return NONE;
-      }
-      const drip = await knownDrip(feed, event.event, now);
-      const cut = cutOf(claims, drip);
-      return cut === undefined ? { kind: "admitted", admission, visitor, claims } : { kind: cut };
-    },
-  };
-}
+  /** What may have changed since the signature was found good. */
+  function refuseKnown(
+    { admission }: Shown,
+    { claims, kid }: Verified<Admission>,
+    { event, now }: Asked,
+  ): AdmissionCheck | undefined {
+    const refusal = refuseByTime(claims, { now, skewSeconds });
+    if (refusal?.reason === "over") memo.delete(admission);
+    if (refusal !== undefined) return refusal.reason === "too-early" ? { kind: "early" } : NONE;
+    if (claims.event !== event.event) return NONE;
+    if (claims.exp - claims.nbf > event.lifetimeSeconds) return NONE;
+    return isInForce(feed.keys(now), kid, now) ? undefined : NONE;
+  }
 
-/**
- * A location that knows nothing of this event's holds looks once. When no mint answers it goes by the
- * token alone: those already admitted go on (laws 5 and 9).
- */
-async function knownDrip(
-  feed: MintFeed,
-  event: string,
-  now: EpochMs,
-): Promise<DripClaims | undefined> {
-  const known = feed.drip(event);
-  if (known !== undefined) return known.claims;
-  await feed.whenKnown(`drip:${event}`, now);
-  return feed.drip(event)?.claims;
+  /**
+   * A location that knows nothing of this event's holds looks once. When no mint answers it goes by the
+   * token alone: those already admitted go on (laws 5 and 9).
+   */
+  function byDrip(
+    shown: Shown,
+    claims: Admission,
+    { event, now }: Asked,
+  ): AdmissionCheck | Promise<AdmissionCheck> {
+    const verdict = (): AdmissionCheck => {
+      const cut = cutOf(claims, feed.drip(event.event)?.claims);
+      return cut === undefined ? { kind: "admitted", ...shown, claims } : { kind: cut };
+    };
+    const isKnown = feed.drip(event.event) !== undefined;
+    return isKnown ? verdict() : feed.whenKnown(`drip:${event.event}`, now).then(verdict);
+  }
 }

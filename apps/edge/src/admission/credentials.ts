@@ -8,6 +8,7 @@ import {
   cookieName,
 } from "@vestibule/contracts/names";
 import { readCookie } from "../cookies.ts";
+import type { Head } from "../head.ts";
 
 export interface Credentials {
   readonly visitor: string | undefined;
@@ -33,9 +34,9 @@ export function isTokenShaped(text: string | undefined): text is string {
 }
 
 /** Heads with more than this are answered 431, without any cryptography (EP-13). */
-export function isHeadTooLarge(headers: Headers): boolean {
-  const cookie = headers.get("cookie");
+export function isHeadTooLarge({ headers, cookie, ours }: Head): boolean {
   if (cookie !== null && cookie.length > COOKIE_CHARS_MAX) return true;
+  if (ours.length === 0) return false;
   return [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER].some(
     (name) => (headers.get(name)?.length ?? 0) > TOKEN_CHARS_MAX,
   );
@@ -43,25 +44,28 @@ export function isHeadTooLarge(headers: Headers): boolean {
 
 /** Ill-formed values count as absent. */
 export function readCredentials(
-  headers: Headers,
+  head: Head,
   { event, https }: { event: string; https: boolean },
 ): Credentials {
-  const visitor = headers.get(VISITOR_HEADER);
-  const ticket = headers.get(TICKET_HEADER);
-  const admission = headers.get(ADMISSION_HEADER);
-  if (visitor !== null || ticket !== null || admission !== null) {
-    return wellFormed({ visitor, ticket, admission }, { tokenMode: true, byCookie: false });
+  const { headers, cookie, ours } = head;
+  if (ours.length > 0) {
+    const visitor = headers.get(VISITOR_HEADER);
+    const ticket = headers.get(TICKET_HEADER);
+    const admission = headers.get(ADMISSION_HEADER);
+    if (visitor !== null || ticket !== null || admission !== null) {
+      return wellFormed({ visitor, ticket, admission }, { tokenMode: true, byCookie: false });
+    }
+    const tokenMode = headers.get(MODE_HEADER)?.trim().toLowerCase() === "token";
+    if (tokenMode) return wellFormed({}, { tokenMode, byCookie: false });
   }
-  const tokenMode = headers.get(MODE_HEADER)?.trim().toLowerCase() === "token";
-  const cookies = headers.get("cookie");
-  if (tokenMode || cookies === null || !cookies.includes("vst-")) {
-    return wellFormed({}, { tokenMode, byCookie: false });
+  if (cookie === null || !cookie.includes("vst-")) {
+    return wellFormed({}, { tokenMode: false, byCookie: false });
   }
-  const read = (kind: "visitor" | "ticket" | "admission") =>
-    readCookie(cookies, cookieName(kind, event, { https }));
-  const shown = { visitor: read("visitor"), ticket: read("ticket"), admission: read("admission") };
-  const byCookie = Object.values(shown).some((value) => value !== undefined);
-  return wellFormed(shown, { tokenMode, byCookie });
+  const visitor = readCookie(cookie, cookieName("visitor", event, { https }));
+  const ticket = readCookie(cookie, cookieName("ticket", event, { https }));
+  const admission = readCookie(cookie, cookieName("admission", event, { https }));
+  const byCookie = visitor !== undefined || ticket !== undefined || admission !== undefined;
+  return wellFormed({ visitor, ticket, admission }, { tokenMode: false, byCookie });
 }
 
 function wellFormed(

@@ -53,7 +53,7 @@ export function handOver(
       continue;
     }
     const maxAgeSeconds = (until - visit.now) / 1000;
-    const cookie = { event: event.event, value, maxAgeSeconds, https: visit.https };
+    const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie(kind, cookie));
   }
   return response;
@@ -61,11 +61,11 @@ export function handOver(
 
 /** 403 when a POST would act by cookies that another site made the browser send. */
 export function refuseCrossSite(
-  { request, url }: Visit,
+  { request, address }: Visit,
   event: ManifestEvent,
   { byCookie, tokenMode }: Credentials,
 ): Response | undefined {
   if (tokenMode && !byCookie) return undefined;
-  const fine = isSameSite(request, { origin: url.origin, event, byCookie });
+  const fine = isSameSite(request, { origin: address.origin, event, byCookie });
   return fine ? undefined : problem("cross-site");
 }

@@ -17,7 +17,7 @@ const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /** A body that cannot be read is refused; an unsafe return path falls back to the event's page (EP-14). */
 export async function readForm(
-  { request, url }: Visit,
+  { request, address }: Visit,
   event: ManifestEvent,
 ): Promise<Form | Response> {
   if (!prefersPage(request.headers.get("accept"))) return { returnPath: undefined };
@@ -25,7 +25,7 @@ export async function readForm(
   const text = await readText(request);
   if (text instanceof Response) return text;
   const wanted = new URLSearchParams(text).get("return");
-  return { returnPath: safeReturnPath(wanted, url.origin) ?? event.homePath };
+  return { returnPath: safeReturnPath(wanted, address.origin) ?? event.homePath };
 }
 
 /**

@@ -8,8 +8,11 @@ import { personal } from "./answers.ts";
 import { noTicket } from "./post-admission.ts";
 
 export async function getMe(visit: Visit, event: ManifestEvent): Promise<Response> {
-  const { edge, request, now, https } = visit;
-  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const { edge, now } = visit;
+  const credentials = readCredentials(visit.head, {
+    event: event.event,
+    https: visit.address.https,
+  });
   const place = await edge.tickets.check(credentials, event, now);
   if (place === undefined) return noTicket(event);
   await edge.feed.whenKnown(`drip:${event.event}`, now);

@@ -15,8 +15,11 @@ import { readForm } from "./form.ts";
 import { mintAway, mintRefusal } from "./refusals.ts";
 
 export async function postAdmission(visit: Visit, event: ManifestEvent): Promise<Response> {
-  const { edge, request, now, https } = visit;
-  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const { edge, now } = visit;
+  const credentials = readCredentials(visit.head, {
+    event: event.event,
+    https: visit.address.https,
+  });
   const crossSite = refuseCrossSite(visit, event, credentials);
   if (crossSite !== undefined) return crossSite;
   const form = await readForm(visit, event);

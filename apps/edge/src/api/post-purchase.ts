@@ -19,8 +19,11 @@ import { readText } from "./form.ts";
 const PASSED_ON = ["Content-Type", "Retry-After", "RateLimit", "RateLimit-Policy", "Location"];
 
 export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<Response> {
-  const { edge, request, now, https } = visit;
-  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const { edge, request, now } = visit;
+  const credentials = readCredentials(visit.head, {
+    event: event.event,
+    https: visit.address.https,
+  });
   const crossSite = refuseCrossSite(visit, event, credentials);
   if (crossSite !== undefined) return crossSite;
   if (!isJson(request.headers.get("content-type"))) return problem("unsupported-media-type");

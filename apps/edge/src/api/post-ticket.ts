@@ -13,8 +13,11 @@ import { readForm } from "./form.ts";
 import { mintAway, mintRefusal } from "./refusals.ts";
 
 export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Response> {
-  const { request, now, https, edge } = visit;
-  const credentials = readCredentials(request.headers, { event: event.event, https });
+  const { now, edge } = visit;
+  const credentials = readCredentials(visit.head, {
+    event: event.event,
+    https: visit.address.https,
+  });
   const crossSite = refuseCrossSite(visit, event, credentials);
   if (crossSite !== undefined) return crossSite;
   const form = await readForm(visit, event);

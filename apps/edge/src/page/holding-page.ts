@@ -26,7 +26,7 @@ export interface HoldingPage {
 
 /** Takes no place, whatever it is asked for: only the script's, or the form's, POST does (HP-10). */
 export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Response> {
-  const { edge, request, now, https } = visit;
+  const { edge, request, now } = visit;
   const { event, credentials, condition } = page;
   await edge.feed.whenKnown(`drip:${event.event}`, now);
   const place = await edge.tickets.check(credentials, event, now);
@@ -59,7 +59,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   if (credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET") {
     const value = base64url(edge.randomness.bytes(VISITOR_BYTES));
     const maxAgeSeconds = (event.endsAt - now) / 1000;
-    const cookie = { event: event.event, value, maxAgeSeconds, https };
+    const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
   }
   return response;
@@ -100,8 +100,9 @@ function settingsOf(event: ManifestEvent): PageSettings {
 }
 
 /** Where the forms go back to: this very page, unless it is one of our own endpoints. */
-function returnPathOf({ url }: Visit, event: ManifestEvent): string {
-  return url.pathname.startsWith(EDGE_PREFIX) ? event.homePath : url.pathname + url.search;
+function returnPathOf({ address }: Visit, event: ManifestEvent): string {
+  const { pathname, search } = address;
+  return pathname.startsWith(EDGE_PREFIX) ? event.homePath : pathname + search;
 }
 
 /** The visitor's zone where the platform knows it; else UTC, and it says so. The script corrects it. */

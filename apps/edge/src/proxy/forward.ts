@@ -5,58 +5,49 @@
  */
 import { ADMISSION_HEADER, VISITOR_HEADER } from "@vestibule/contracts/names";
 import { withoutOurCookies } from "../cookies.ts";
-import { settledWithin } from "../deadline.system.ts";
+import { answerWithin } from "../deadline.system.ts";
 import { problem } from "../problem.ts";
+import type { Visit } from "../visit.ts";
 
-export interface ForwardOptions {
-  readonly originUrl: string;
-  readonly deadlineMs: number;
-  /** Path and query as the origin is to see them. */
-  readonly target: string;
-  /** As the visitor sees it: goes into `X-Forwarded-Host` and `X-Forwarded-Proto`. */
-  readonly public: { readonly host: string; readonly protocol: string };
-  /** Of the verified fan, for the shop's server. */
-  readonly admitted: { readonly admission: string; readonly visitor: string } | undefined;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+/** Of the verified fan, for the shop's server. */
+export interface Admitted {
+  readonly admission: string;
+  readonly visitor: string;
 }
 
 /**
  * The origin's answer, errors included. When the origin cannot be reached: 502; when it sends no
- * response head in time: 504. Neither is ever answered with the holding page (AO-10).
+ * response head in time: 504. Neither is ever answered with the holding page (AO-10). Never rejects.
+ * @param path as the origin is to see it; the query goes along as it is
  */
-export async function forward(request: Request, options: ForwardOptions): Promise<Response> {
-  const { originUrl, target, deadlineMs } = options;
-  const init: RequestInit = {
+export function forward(visit: Visit, path: string, admitted?: Admitted): Promise<Response> {
+  const { edge, request, address } = visit;
+  const asked = edge.fetch(edge.config.originUrl + path + address.search, {
     method: request.method,
-    headers: forwardedHeaders(request.headers, options),
+    headers: forwardedHeaders(visit, admitted),
     body: request.body,
     redirect: "manual",
-  };
-  try {
-    const answer = await settledWithin(deadlineMs, options.fetch(originUrl + target, init));
-    return answer ?? problem("origin-timeout", { retryAfterSeconds: 5 });
-  } catch {
-    return problem("origin-unreachable", { retryAfterSeconds: 5 });
-  }
+  });
+  return answerWithin(edge.config.originDeadlineMs, asked, {
+    late: () => problem("origin-timeout", { retryAfterSeconds: 5 }),
+    failed: () => problem("origin-unreachable", { retryAfterSeconds: 5 }),
+  });
 }
 
-function forwardedHeaders(from: Headers, options: ForwardOptions): Headers {
-  const headers = new Headers(from);
+function forwardedHeaders({ head, address }: Visit, admitted: Admitted | undefined): Headers {
+  const headers = new Headers(head.headers);
   // A client cannot claim to be admitted: only what was verified here is added below.
-  for (const name of from.keys()) {
-    if (name.startsWith("vestibule-")) headers.delete(name);
-  }
-  const cookies = from.get("cookie");
-  if (cookies !== null) {
-    const rest = withoutOurCookies(cookies);
+  for (const name of head.ours) headers.delete(name);
+  if (head.cookie !== null) {
+    const rest = withoutOurCookies(head.cookie);
     if (rest === undefined) headers.delete("cookie");
-    else if (rest !== cookies) headers.set("cookie", rest);
+    else if (rest !== head.cookie) headers.set("cookie", rest);
   }
-  headers.set("X-Forwarded-Host", options.public.host);
-  headers.set("X-Forwarded-Proto", options.public.protocol);
-  if (options.admitted !== undefined) {
-    headers.set(ADMISSION_HEADER, options.admitted.admission);
-    headers.set(VISITOR_HEADER, options.admitted.visitor);
+  headers.set("X-Forwarded-Host", address.host);
+  headers.set("X-Forwarded-Proto", address.https ? "https" : "http");
+  if (admitted !== undefined) {
+    headers.set(ADMISSION_HEADER, admitted.admission);
+    headers.set(VISITOR_HEADER, admitted.visitor);
   }
   return headers;
 }

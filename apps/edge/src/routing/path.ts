@@ -16,6 +16,8 @@ export interface ReadPath {
 /** Almost every path is plain: no escape, no dot segment, no doubled slash, nothing to decide. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,=:@]+)*\/?$/;
 
+const NONE: readonly string[] = [];
+
 /** A broken escape, a control character, or a byte that starts no character (RFC 3629 section 3). */
 const BROKEN = /%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]|%[Cc][01]/;
 
@@ -28,9 +30,8 @@ const OVERLONG =
  * @param parsed what the URL parser of the runtime made of it
  */
 export function readPath(raw: string, parsed = raw): ReadPath {
-  if (raw.length <= PATH_CHARS_MAX && PLAIN.test(raw)) {
-    return { normal: raw === "" ? "/" : raw, otherReadings: [], malformed: false };
-  }
+  const plain = plainPath(raw);
+  if (plain !== undefined) return plain;
   if (raw.length > PATH_CHARS_MAX) {
     return { normal: raw.slice(0, PATH_CHARS_MAX), otherReadings: [], malformed: true };
   }
@@ -51,6 +52,12 @@ export function readPath(raw: string, parsed = raw): ReadPath {
   }
   others.delete(normal);
   return { normal, otherReadings: [...others], malformed };
+}
+
+/** The reading of a plain path; `undefined` when it is not plain. */
+export function plainPath(raw: string): ReadPath | undefined {
+  if (raw.length > PATH_CHARS_MAX || !PLAIN.test(raw)) return undefined;
+  return { normal: raw === "" ? "/" : raw, otherReadings: NONE, malformed: false };
 }
 
 function hasControl(text: string): boolean {
