@@ -5,9 +5,9 @@
 import type { DripView } from "@vestibule/contracts/statements";
 import type { KnownDrip } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
-import { problem } from "./problem.ts";
+import { DRIP_STALE_MS } from "./limits.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
-import { type Background, type Edge, isStale } from "./visit.ts";
+import type { Background, Edge } from "./visit.ts";
 
 const PREFIX = "/_vestibule/events/";
 const SUFFIX = "/drip";
@@ -25,11 +25,11 @@ export interface DripPoll {
    * after the authority must be exactly the endpoint, a query string apart.
    */
   eventOf(request: Request): string | undefined;
-  /** `undefined` when this location knows no statement of the event, or must ask for a newer one first. */
+  /** `undefined` when this location knows no statement of the event, or must wait for a newer one first. */
   answer(
     request: Request,
     event: string,
-    at: { now: EpochMs; background: Background },
+    at: { now: EpochMs; background: Background; waited?: boolean },
   ): Response | undefined;
 }
 
@@ -48,14 +48,13 @@ export function createDripPoll(edge: Edge): DripPoll {
       const event = url.slice(from, end);
       return event.includes("/") ? undefined : event;
     },
-    answer(request, event, { now, background }) {
+    answer(request, event, { now, background, waited = false }) {
       const { feed } = edge;
       const drip = feed.drip(event);
       if (drip === undefined) return undefined;
-      if (feed.refreshDue(`drip:${event}`, now)) {
-        if (isStale(drip, now)) return undefined;
-        background.waitUntil(feed.refresh(`drip:${event}`, now));
-      }
+      const thing = `drip:${event}` as const;
+      if (!waited && feed.isStale(thing, now, DRIP_STALE_MS)) return undefined;
+      if (feed.refreshDue(thing, now)) background.waitUntil(feed.refresh(thing, now));
       let ready = encoded.get(event);
       if (ready?.drip !== drip) {
         ready = encode(event, drip);
@@ -104,15 +103,4 @@ function isUnchanged(condition: string | null, etag: string): boolean {
   return condition
     .split(",")
     .some((tag) => tag.trim().replace(/^W\//, "") === etag || tag.trim() === "*");
-}
-
-/** When no statement is known: which of the possible reasons it is. */
-export async function coldDrip(
-  edge: Edge,
-  event: string,
-  now: EpochMs,
-): Promise<Response | undefined> {
-  if (edge.routes()?.event(event) === undefined) return problem("event-not-found");
-  const known = await edge.feed.whenKnown(`drip:${event}`, now);
-  return known ? undefined : problem("unavailable", { retryAfterSeconds: 5 });
 }

@@ -5,15 +5,17 @@ import type { EpochMs } from "@vestibule/kernel/units";
 import type { AdmissionCheck } from "./admission/admissions.ts";
 import { isHeadTooLarge, readCredentials } from "./admission/credentials.ts";
 import { api } from "./api/app.ts";
-import { type DripPoll, coldDrip, createDripPoll } from "./drip-poll.ts";
+import { type DripPoll, createDripPoll } from "./drip-poll.ts";
 import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
 import { problem } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
+import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
 import {
   type Background,
   type Edge,
   type Visit,
+  findEvent,
   keepDripFresh,
   keepFresh,
   readVisit,
@@ -55,12 +57,11 @@ function answer(
   const visit = readVisit(edge, call);
   if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
   const go = () => (polled === undefined ? route(visit) : answerCold(poll, visit, polled));
-  if (edge.feed.manifest() === undefined) return learn(visit).then(go);
-  keepFresh(visit);
-  return go();
+  const asking = edge.feed.manifest() === undefined ? learn(visit) : keepFresh(visit);
+  return asking === undefined ? go() : asking.then(go);
 }
 
-/** Only a location that has never seen a manifest waits; everybody else is answered from what is known. */
+/** A location that has never seen a manifest knows nothing to go by. */
 async function learn(visit: Visit): Promise<void> {
   const { edge, background, now } = visit;
   const first = Promise.all([
@@ -72,22 +73,21 @@ async function learn(visit: Visit): Promise<void> {
   await first;
 }
 
-async function answerCold(poll: DripPoll, visit: Visit, event: string): Promise<Response> {
+async function answerCold(poll: DripPoll, visit: Visit, name: string): Promise<Response> {
   const { edge, request, now, background } = visit;
-  const refusal = await coldDrip(edge, event, now);
-  if (refusal !== undefined) return refusal;
-  await keepDripFresh(visit, event);
-  return (
-    poll.answer(request, event, { now, background }) ??
-    problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN })
-  );
+  const away = () => problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+  const event = await findEvent(visit, name);
+  if (event === undefined) return edge.routes() === undefined ? away() : problem("event-not-found");
+  await edge.feed.whenKnown(`drip:${name}`, now);
+  await keepDripFresh(visit, name);
+  const found = poll.answer(request, name, { now, background, waited: true });
+  return found ?? shareWith(away(), allowedOrigin(request, event));
 }
 
 function route(visit: Visit): Response | Promise<Response> {
   const { edge, request, address, now } = visit;
   const { path, pathname } = address;
   if (pathname === EDGE_PREFIX || pathname.startsWith(`${EDGE_PREFIX}/`)) {
-    if (isHeadTooLarge(visit.head)) return problem("head-too-large");
     return api.fetch(request, visit);
   }
   const routes = edge.routes();
@@ -112,9 +112,12 @@ function route(visit: Visit): Response | Promise<Response> {
 function guard(visit: Visit, event: ManifestEvent, path: string): Response | Promise<Response> {
   const { edge, address, head, now } = visit;
   if (!edge.verifies || edge.feed.keys(now) === undefined) {
-    return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+    const away = problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+    return shareWith(away, allowedOrigin(visit.request, event));
   }
-  if (isHeadTooLarge(head)) return problem("head-too-large");
+  if (isHeadTooLarge(head)) {
+    return shareWith(problem("head-too-large"), allowedOrigin(visit.request, event));
+  }
   const go = (): Response | Promise<Response> => {
     const credentials = readCredentials(head, { event: event.event, https: address.https });
     const check = edge.admissions.check(credentials, event, now);

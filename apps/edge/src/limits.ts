@@ -1,6 +1,7 @@
 /** Bounds of the edge, with their units in their names. */
 import {
   DRIP_REFRESH_MS,
+  JWKS_REFRESH_MS,
   MANIFEST_REFRESH_MS,
   TOKEN_CHARS_MAX,
   VISITOR_CHARS,
@@ -33,11 +34,13 @@ export const WAITING_RETRY_SECONDS = 10;
 export const AWAY_RETRY_SECONDS_MIN = 3;
 export const AWAY_RETRY_SECONDS_MAX = 9;
 
-/** A drip statement older than this, because nobody asked lately, is asked for before it decides. */
+/** What is older than this, because nobody asked lately, is asked for before it decides. */
 export const DRIP_STALE_MS = 3 * DRIP_REFRESH_MS;
-
-/** A manifest this much older than its turn is asked for before it decides. */
 export const MANIFEST_STALE_MS = 3 * MANIFEST_REFRESH_MS;
+export const KEYS_STALE_MS = 3 * JWKS_REFRESH_MS;
+
+/** For an event that no manifest names, a mint is asked again at most this often. */
+export const UNKNOWN_EVENT_COOL_MS = 1_000;
 
 /** A ticket that ends this much before its event is signed anew by the mint at the next join. */
 export const OUTGROWN_SECONDS = 60;

@@ -1,12 +1,20 @@
 /** One request, read once, and what the isolate knows: what every handler gets. */
-import type { KnownDrip, MintFeed } from "@vestibule/feed/mint-feed";
+import { isSlug } from "@vestibule/contracts/slug";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import type { MintFeed } from "@vestibule/feed/mint-feed";
+import type { Thing } from "@vestibule/feed/thing";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Admissions } from "./admission/admissions.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
-import { DRIP_STALE_MS } from "./limits.ts";
+import {
+  DRIP_STALE_MS,
+  KEYS_STALE_MS,
+  MANIFEST_STALE_MS,
+  UNKNOWN_EVENT_COOL_MS,
+} from "./limits.ts";
 import { type Head, readHead } from "./head.ts";
 import type { MintClient } from "./mint-client.ts";
 import { type Address, readAddress } from "./routing/address.ts";
@@ -54,30 +62,48 @@ export function readVisit(
   return { edge, request, background, now, address, head: readHead(request.headers) };
 }
 
-/** Asks again for what is due, in the background: nobody waits for it. */
-export function keepFresh({ edge, background, now }: Visit): void {
+/**
+ * Asks again for what is due; a promise when this request must wait for it. Where somebody asks all the
+ * time nobody waits: it is asked in the background. A location that was left alone asks before it
+ * decides, or it would let people past a sale, a hold or a revoked key that it has not heard of (law 10);
+ * whoever meets it at that moment waits, for a bounded time. While no mint answers, everybody goes by what
+ * is known (law 9).
+ */
+function keep(
+  { edge, background, now }: Visit,
+  thing: Thing,
+  staleMs: number,
+): Promise<unknown> | undefined {
   const { feed } = edge;
-  if (feed.refreshDue("keys", now)) background.waitUntil(feed.refresh("keys", now));
-  if (feed.refreshDue("manifest", now)) background.waitUntil(feed.refresh("manifest", now));
+  if (feed.refreshDue(thing, now)) background.waitUntil(feed.refresh(thing, now));
+  return feed.isStale(thing, now, staleMs) ? feed.whenAnswered(thing, now) : undefined;
+}
+
+/** What decides about every request: keys and manifest. */
+export function keepFresh(visit: Visit): Promise<unknown> | undefined {
+  const keys = keep(visit, "keys", KEYS_STALE_MS);
+  const manifest = keep(visit, "manifest", MANIFEST_STALE_MS);
+  return keys === undefined ? manifest : Promise.all([keys, manifest]);
+}
+
+export function keepDripFresh(visit: Visit, event: string): Promise<unknown> | undefined {
+  return keep(visit, `drip:${event}`, DRIP_STALE_MS);
 }
 
 /**
- * The same for an event's drip; a promise when this request must wait for it. Where somebody asks every
- * second nobody waits. A location that was left alone asks before it decides, or it would let people
- * in through a hold that it has not heard of. While no mint answers, one request per back-off waits
- * in vain and all others go by what is known (law 9).
+ * The event of this name. One that is not known may be younger than the manifest: a mint is asked again, once
+ * in a while for all unknown names together.
  */
-export function keepDripFresh(
+export async function findEvent(
   { edge, background, now }: Visit,
-  event: string,
-): Promise<unknown> | undefined {
+  name: string,
+): Promise<ManifestEvent | undefined> {
   const { feed } = edge;
-  if (!feed.refreshDue(`drip:${event}`, now)) return undefined;
-  const refresh = feed.refresh(`drip:${event}`, now);
-  background.waitUntil(refresh);
-  return isStale(feed.drip(event), now) ? refresh : undefined;
-}
-
-export function isStale(drip: KnownDrip | undefined, now: EpochMs): boolean {
-  return drip !== undefined && Math.abs(now - drip.askedAt) > DRIP_STALE_MS;
+  const known = edge.routes()?.event(name);
+  if (known !== undefined || !isSlug(name)) return known;
+  if (feed.isStale("manifest", now, UNKNOWN_EVENT_COOL_MS)) {
+    background.waitUntil(feed.refresh("manifest", now));
+  }
+  await feed.whenAnswered("manifest", now);
+  return edge.routes()?.event(name);
 }

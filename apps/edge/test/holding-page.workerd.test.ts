@@ -65,6 +65,7 @@ test("EP-06, HP-03: HEAD has the head of GET, no body, and takes no place, 1,000
 });
 
 describe("HP-03: preflights", () => {
+  const HUGE = { Cookie: "x".repeat(20_000) };
   const preflight = {
     "Access-Control-Request-Method": "POST",
     "Access-Control-Request-Headers": "content-type",
@@ -86,6 +87,38 @@ describe("HP-03: preflights", () => {
     expect(post.headers.get("access-control-expose-headers")).toContain("Retry-After");
     expect(world.grants()).toEqual([]);
     expect(world.toOrigin()).toEqual([]);
+  });
+  test("of our own endpoints, polls too: answered, and every refusal can be read (HP-04)", async () => {
+    const world = await createWorld();
+    const Origin = "https://www.shop.example";
+    for (const name of ["drip", "tickets", "me", "admissions", "purchases"]) {
+      const path = `/_vestibule/events/demo/${name}`;
+      const asked = { method: "OPTIONS", headers: { ...preflight, Origin } };
+      const response = await world.get(path, asked);
+      expect([name, response.status]).toEqual([name, 204]);
+      expect(response.headers.get("access-control-allow-origin")).toBe(Origin);
+    }
+    const refusals: [number, Promise<Response>][] = [
+      [405, world.post("/_vestibule/events/demo/drip", { headers: { Origin } })],
+      [405, world.get("/_vestibule/events/demo/tickets", { headers: { Origin } })],
+      [404, world.get("/_vestibule/events/demo/typo", { headers: { Origin } })],
+      [403, world.get("/_vestibule/events/demo/me", { headers: { Origin } })],
+      [431, world.get("/_vestibule/events/demo/me", { headers: { Origin, ...HUGE } })],
+      [431, world.get("/events/demo", { headers: { Origin, ...HUGE } })],
+    ];
+    for (const [status, answer] of refusals) {
+      const response = await answer;
+      const { headers } = response;
+      expect(response.status).toBe(status);
+      expect(headers.get("access-control-allow-origin")).toBe(Origin);
+      expect(headers.get("vary")).toContain("Origin");
+    }
+    const away = await createWorld();
+    away.mint = ({ url }) =>
+      url.endsWith("/drip") ? new Response("", { status: 500 }) : undefined;
+    const poll = await away.get("/_vestibule/events/demo/drip", { headers: { Origin } });
+    expect(poll.status).toBe(503);
+    expect(poll.headers.get("access-control-allow-origin")).toBe(Origin);
   });
   test("from anywhere else: no header that would let it read or send anything", async () => {
     const world = await createWorld();

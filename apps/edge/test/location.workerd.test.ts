@@ -1,7 +1,17 @@
 /** What a location knows, and what it does when it knows nothing. */
 import { describe, expect, test } from "vitest";
 import { epochMs } from "@vestibule/kernel/units";
-import { EVENT, NOW, PAGE_VIEW, VISITOR_A, cookies, createWorld, newKey } from "./world.ts";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
+import {
+  EVENT,
+  NOW,
+  PAGE_VIEW,
+  VISITOR_A,
+  type World,
+  cookies,
+  createWorld,
+  newKey,
+} from "./world.ts";
 
 const DRIP = "/_vestibule/events/demo/drip";
 
@@ -126,6 +136,107 @@ describe("law 10: nothing is open by accident", () => {
     const claims = { iss: "https://mint.example", iat, exp: iat + 9_999, seq: 99, events: [] };
     return new Response(await signManifest(world.key, claims));
   }
+});
+
+describe("law 10: a location that was left alone asks before it decides, and all who meet it wait", () => {
+  const NEW: ManifestEvent = { ...EVENT, event: "new", paths: ["/events/new*"] };
+  const burst = (world: World, path: string, headers: Record<string, string> = {}) =>
+    Promise.all(Array.from({ length: 20 }, () => world.get(path, { headers })));
+  const statuses = (responses: Response[]) => new Set(responses.map(({ status }) => status));
+  const warm = async () => {
+    const world = await createWorld();
+    await world.get("/events/demo");
+    await world.settle();
+    return world;
+  };
+
+  test("the first burst of a new sale is protected", async () => {
+    const world = await warm();
+    world.manifest = [EVENT, NEW];
+    world.seq += 1;
+    world.now = epochMs(NOW + 30_000);
+    expect(statuses(await burst(world, "/events/new/x"))).toEqual(new Set([429]));
+    expect(world.toOrigin()).toEqual([]);
+    expect(world.sent.filter(({ url }) => url.endsWith("/v1/manifest"))).toHaveLength(2);
+  });
+  test("a hold of which it has not heard lets nobody in", async () => {
+    const world = await warm();
+    world.drip = { heldSince: NOW + 1_000, heldScope: "entries" };
+    world.seq += 1;
+    world.now = epochMs(NOW + 9_000);
+    const admission = await world.admission({ opensAt: NOW + 5_000 });
+    const headers = { Cookie: cookies({ visitor: VISITOR_A, admission }) };
+    expect(statuses(await burst(world, "/events/demo", headers))).toEqual(new Set([429]));
+    expect(world.toOrigin()).toEqual([]);
+  });
+  test("a poll is told of it as well", async () => {
+    const world = await warm();
+    world.seq = 9;
+    world.now = epochMs(NOW + 600_000);
+    for (const response of await burst(world, DRIP)) {
+      expect(await response.json()).toMatchObject({ seq: 9 });
+    }
+  });
+  test("a key that was revoked in the meantime admits nobody", async () => {
+    const world = await warm();
+    const admission = await world.admission({ opensAt: NOW + 3_599_000 });
+    const headers = { Cookie: cookies({ visitor: VISITOR_A, admission }) };
+    world.keys = [(await newKey()).jwk];
+    world.now = epochMs(NOW + 3_600_000);
+    expect(statuses(await burst(world, "/events/demo", headers))).toEqual(new Set([429]));
+  });
+  test("law 9: no mint answers: everybody goes by what is known, and in the back-off nobody waits", async () => {
+    const world = await warm();
+    world.mint = () => Promise.reject(new Error("away"));
+    world.now = epochMs(NOW + 600_000);
+    const admission = await world.admission({ opensAt: NOW + 599_000 });
+    const headers = { Cookie: cookies({ visitor: VISITOR_A, admission }) };
+    expect(statuses(await burst(world, "/events/demo", headers))).toEqual(new Set([200]));
+    await world.settle();
+    const before = world.sent.length;
+    world.now = epochMs(NOW + 600_900);
+    world.slept = 0;
+    expect(statuses(await burst(world, "/events/demo", headers))).toEqual(new Set([200]));
+    expect([world.sent.length - before - 20, world.slept]).toEqual([0, 0]);
+    // It is tried again in the background.
+    world.now = epochMs(NOW + 602_000);
+    expect(statuses(await burst(world, "/events/demo", headers))).toEqual(new Set([200]));
+    expect(world.slept).toBe(0);
+  });
+  test("where somebody asks all the time nobody waits", async () => {
+    const world = await warm();
+    world.slept = 0;
+    for (let i = 1; i <= 40; i += 1) {
+      world.now = epochMs(NOW + i * 2_000);
+      expect((await world.get("/events/demo")).status).toBe(429);
+      await world.settle();
+    }
+    expect(world.slept).toBe(0);
+  });
+  test("an event that is younger than the manifest is looked for before it is called unknown, once", async () => {
+    const world = await warm();
+    world.manifest = [EVENT, NEW];
+    world.seq += 1;
+    world.now = epochMs(NOW + 2_000);
+    const before = world.sent.length;
+    const joins = await Promise.all(
+      [1, 2, 3].map(() => world.post("/_vestibule/events/new/tickets")),
+    );
+    expect(statuses(joins)).toEqual(new Set([201]));
+    expect((await world.get("/_vestibule/events/new/drip")).status).toBe(200);
+    const manifests = world.sent.slice(before).filter(({ url }) => url.endsWith("/v1/manifest"));
+    expect(manifests).toHaveLength(1);
+  });
+  test("MH-06: 1,000 names of no event cost one look in a second, and what is no name none", async () => {
+    const world = await warm();
+    const before = world.sent.length;
+    for (let i = 0; i < 1_000; i += 1) {
+      const path = i % 2 === 0 ? `/_vestibule/events/x${i}/me` : `/_vestibule/events/X${i}/me`;
+      expect((await world.get(path)).status).toBe(404);
+      if (i === 0) world.now = epochMs(NOW + 1_500);
+    }
+    expect(world.sent.length - before).toBeLessThanOrEqual(1);
+  });
 });
 
 test("KR-09: a runtime that cannot verify says so: unhealthy, 503, and no holding page for everyone", async () => {

@@ -54,6 +54,8 @@ export interface World {
   post(path: string, init?: RequestInit): Promise<Response>;
   /** Set by an origin that hangs: called when the edge gives up on it. */
   whenAborted?: () => void;
+  /** How often a request waited for what another had asked for. */
+  slept: number;
   /** Work that requests left for the background. */
   settle(): Promise<void>;
   ticket(number: number, visitor?: string): Promise<string>;
@@ -112,6 +114,7 @@ export async function createWorld(
     keys: [jwk],
     seq: 1,
     joined: 0,
+    slept: 0,
     mint: () => undefined,
     origin: (request) => Response.json({ path: new URL(request.url).pathname }),
     purchase: () => Response.json({ orderId: "o-1" }, { status: 201 }),
@@ -162,7 +165,10 @@ export async function createWorld(
     config: { ...CONFIG, bootKeys: { keys: [jwk] }, ...options.config },
     clock: { now: () => world.now },
     randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
-    sleep,
+    sleep: (ms) => {
+      world.slept += 1;
+      return sleep(ms);
+    },
     subtle: (options.subtle ?? crypto.subtle) as typeof crypto.subtle,
     log: () => undefined,
     fetch: async (url, init) => {

@@ -265,7 +265,8 @@ class Feed implements MintFeed {
     const at = { now, roundTripMs };
     let adoption = await this.#adopt(thing, { text, fetchedAt }, at);
     if (adoption === "unknown-key" && this.mayAskForUnknownKey(now)) {
-      await this.refresh("keys", now);
+      const outcome = await this.refresh("keys", now);
+      if (outcome === "busy") await this.whenAnswered("keys", now);
       adoption = await this.#adopt(thing, { text, fetchedAt }, at);
     }
     if (adoption !== "adopted" && adoption !== "same") {

@@ -188,6 +188,12 @@ describe("when it asks", () => {
     await asking;
     expect(feed.whenAnswered("keys", NOW)).toBeUndefined();
   });
+  test("nobody waits longer than the bound for a mint that says nothing", async () => {
+    const { feed } = world({ [JWKS]: () => new Promise(() => undefined) });
+    void feed.refresh("keys", NOW);
+    await feed.whenAnswered("keys", NOW);
+    expect(feed.whenAnswered("keys", NOW)).toBeDefined();
+  });
   test("whoever asks before it is due is answered by a mint, not by the cache", async () => {
     const { feed, asked } = world({ [JWKS]: jwks(pair.publicJwk) }, new Map());
     await feed.refresh("keys", NOW);

@@ -1,9 +1,10 @@
 /** The edge's own endpoints, below `/_vestibule`. One file per verb. */
 import { Hono } from "hono";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { isHeadTooLarge } from "../admission/credentials.ts";
 import { problem } from "../problem.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "../routing/cross-origin.ts";
-import { type Visit, keepDripFresh } from "../visit.ts";
+import { type Visit, findEvent, keepDripFresh } from "../visit.ts";
 import { getHealth } from "./get-health.ts";
 import { getMe } from "./get-me.ts";
 import { postAdmission } from "./post-admission.ts";
@@ -14,6 +15,19 @@ type Verb = (visit: Visit, event: ManifestEvent) => Promise<Response>;
 
 export const api: Hono<{ Bindings: Visit }> = new Hono<{ Bindings: Visit }>();
 
+/** An event's own pages can read whatever is answered about it, refusals included (HP-04). */
+api.use("/_vestibule/events/:event/*", async (c, next) => {
+  const { request } = c.env;
+  const event = await findEvent(c.env, c.req.param("event"));
+  if (event === undefined) return next();
+  const origin = allowedOrigin(request, event);
+  if (isPreflight(request)) return preflight(request, origin);
+  await next();
+  shareWith(c.res, origin);
+});
+api.use((c, next) =>
+  isHeadTooLarge(c.env.head) ? Promise.resolve(problem("head-too-large")) : next(),
+);
 api.get("/_vestibule/health", (c) => getHealth(c.env));
 endpoint("tickets", "POST", postTicket);
 endpoint("me", "GET", getMe);
@@ -33,12 +47,10 @@ function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
     }
     const event = routes.event(c.req.param("event"));
     if (event === undefined) return problem("event-not-found");
-    const origin = allowedOrigin(visit.request, event);
-    if (isPreflight(visit.request)) return preflight(visit.request, origin);
     const allowed = visit.request.method === method || (method === "GET" && isHead(visit.request));
     if (!allowed) return methodNotAllowed(method);
     await keepDripFresh(visit, event.event);
-    return shareWith(await verb(visit, event), origin);
+    return verb(visit, event);
   });
 }
 
