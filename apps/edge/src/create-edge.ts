@@ -11,6 +11,7 @@ import { createTickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
 import { type EdgeHandler, createHandler } from "./edge.ts";
 import { createMintClient } from "./mint-client.ts";
+import { createNewcomers } from "./newcomers.ts";
 import { type RouteTable, compileRoutes } from "./routing/route-table.ts";
 import { type Verifier, canVerify } from "./self-check.ts";
 import type { Edge, Fetch } from "./visit.ts";
@@ -45,6 +46,7 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
   const edge: Edge = {
     ...{ config, feed, clock, randomness, fetch },
     mint: createMintClient(feed.mints, fetch),
+    newcomers: createNewcomers(feed, { clock, sleep }),
     admissions: createAdmissions(feed, { issuer, skewSeconds }),
     tickets: createTickets(feed, { issuer, skewSeconds }),
     routes: () => {

@@ -17,6 +17,7 @@ import {
 } from "./limits.ts";
 import { type Head, readHead } from "./head.ts";
 import type { MintClient } from "./mint-client.ts";
+import type { Newcomers } from "./newcomers.ts";
 import { type Address, readAddress } from "./routing/address.ts";
 import type { RouteTable } from "./routing/route-table.ts";
 
@@ -27,6 +28,7 @@ export interface Edge {
   readonly config: EdgeConfig;
   readonly feed: MintFeed;
   readonly mint: MintClient;
+  readonly newcomers: Newcomers;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly fetch: Fetch;

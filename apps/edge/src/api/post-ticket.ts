@@ -47,6 +47,7 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
     return formOr(joining, mintAway(visit));
   }
   const grant = { number: number as number, issuedAt: issuedAt as number, ticket };
+  edge.newcomers.expect(event.event, grant.number, visit);
   return joined(joining, { ...grant, status: reply.status });
 }
 

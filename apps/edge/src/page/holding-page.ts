@@ -42,7 +42,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   const nonce = base64url(edge.randomness.bytes(16));
   const html = pageHtml({
     view,
-    words: wordsOf(view, formatsOf(request), event.title),
+    words: wordsOf(view, formatsOf(request, now), event.title),
     eventTitle: event.title,
     accent: accentFor(event.accent),
     returnPath: returnPathOf(visit, event),
@@ -105,15 +105,32 @@ function returnPathOf({ address }: Visit, event: ManifestEvent): string {
   return pathname.startsWith(EDGE_PREFIX) ? event.homePath : pathname + search;
 }
 
-/** The visitor's zone where the platform knows it; else UTC, and it says so. The script corrects it. */
-function formatsOf(request: Request): Formats {
+/** A moment that is further away is told with its day. */
+const DAY_NEEDED_MS = 43_200_000;
+
+/**
+ * In the visitor's zone where the platform knows it, else in UTC; the zone is named, since nobody else says
+ * whose it is (AO-02). The script puts the device's own in its place.
+ */
+function formatsOf(request: Request, now: number): Formats {
   const cf = (request as { cf?: { timezone?: unknown } }).cf;
   const zone = typeof cf?.timezone === "string" ? cf.timezone : "UTC";
   const number = new Intl.NumberFormat(texts.lang);
-  const time = new Intl.DateTimeFormat(texts.lang, {
-    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
-    timeZone: zone,
-  });
-  const suffix = zone === "UTC" ? " UTC" : "";
-  return { number: (n) => number.format(n), time: (at) => time.format(at) + suffix };
+  return {
+    number: (n) => number.format(n),
+    time: (at) => timeFormat(zone, at - now > DAY_NEEDED_MS).format(at),
+  };
+}
+
+function timeFormat(timeZone: string, withDay: boolean): Intl.DateTimeFormat {
+  const options: Intl.DateTimeFormatOptions = {
+    ...(withDay ? { day: "numeric", month: "short", year: "numeric" } : { second: "2-digit" }),
+    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
+  };
+  try {
+    return new Intl.DateTimeFormat(texts.lang, { ...options, timeZone });
+  } catch {
+    // A zone that this runtime does not know.
+    return new Intl.DateTimeFormat(texts.lang, { ...options, timeZone: "UTC" });
+  }
 }

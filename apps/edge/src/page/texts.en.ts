@@ -7,6 +7,7 @@ export const texts = {
   lang: "en",
   place: "Your place in line",
   ahead: (n: number) => count(n, "person ahead", "people ahead"),
+  nobodyAhead: { value: "Nobody", label: "ahead of you" },
   wait: "estimated wait",
   waitUnknown: "Not known yet",
   turnAt: "your turn",
@@ -62,6 +63,9 @@ export const texts = {
   },
   slot: (lifetime: string, window: string) =>
     `Your turn lasts ${lifetime}. Come within ${window}, or the next person goes ahead and you would join again.`,
+  /** When there is no claim window besides the turn itself. */
+  slotWhole: (lifetime: string) =>
+    `Your turn lasts ${lifetime}; after that the next person goes ahead and you would join again.`,
   kept: "Reload or close this page as you like: your place stays yours on this device.",
   join: "Join the line",
   joinAgain: "Join the line again",

@@ -43,6 +43,8 @@ export interface ViewInput {
   readonly number?: number | undefined;
   readonly drip?: DripView | undefined;
   readonly condition?: Condition | undefined;
+  /** The fewest people ahead that this place was shown: it is never shown more again. */
+  readonly aheadMost?: number | undefined;
   /** The mint said that the slot is over. */
   readonly missed?: boolean | undefined;
   /** The admission is in hand, for this slot. */
@@ -67,7 +69,7 @@ export interface View {
 const NEAR_MS = 60_000;
 
 export function viewOf(input: ViewInput): View {
-  const { settings, now, number, drip } = input;
+  const { settings, now, number, drip, aheadMost = Infinity } = input;
   const slot = slotOfNumber(input);
   const state = stateOf(input, slot);
   const notice = drip?.notice ?? "";
@@ -80,7 +82,10 @@ export function viewOf(input: ViewInput): View {
   return {
     ...base,
     fill,
-    ahead: slot === undefined || now < slot.opensAt ? aheadOf(number, drip, now) : 0,
+    ahead:
+      slot === undefined || now < slot.opensAt
+        ? Math.min(aheadOf(number, drip, now), aheadMost)
+        : 0,
     eta: etaRange(number, drip, now),
     target: targetOf(state, input, slot),
   };

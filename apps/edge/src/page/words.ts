@@ -23,7 +23,7 @@ export interface Words {
 
 export interface Formats {
   number(n: number): string;
-  /** A moment, with the zone when it is not the visitor's own. */
+  /** A moment, with the zone unless it is surely the visitor's own (AO-02). */
   time(at: number): string;
 }
 
@@ -56,7 +56,8 @@ function factsOf(view: View, formats: Formats): readonly Fact[] {
   const waits = state === "waiting" || state === "near";
   const stopped = state === "paused" || state === "unreachable" || state === "offline";
   if (number === undefined || ahead === undefined || (!waits && !stopped)) return [];
-  const people = { value: formats.number(ahead), label: texts.ahead(ahead) };
+  const people =
+    ahead === 0 ? texts.nobodyAhead : { value: formats.number(ahead), label: texts.ahead(ahead) };
   return waits ? [people, { value: range(eta), label: texts.wait }] : [people];
 }
 
@@ -75,7 +76,10 @@ function leadOf(view: View): string {
   const { state, number, settings } = view;
   if (state === "known") {
     const window = Math.round(claimWindowMs(settings) / 1000);
-    return texts.slot(texts.duration(settings.lifetimeSeconds), texts.duration(window));
+    const lifetime = texts.duration(settings.lifetimeSeconds);
+    return window < settings.lifetimeSeconds
+      ? texts.slot(lifetime, texts.duration(window))
+      : texts.slotWhole(lifetime);
   }
   if (state === "scheduled" && number !== undefined) return texts.lead.scheduledWithPlace;
   if (state === "unreachable" && number === undefined) return texts.lead.unreachableWithout;

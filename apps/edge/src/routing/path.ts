@@ -23,7 +23,7 @@ const BROKEN = /%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]|%[Cc][01]/;
 
 /** An ASCII character written with more bytes than it needs, which lax decoders still read as such. */
 const OVERLONG =
-  /(?:[\u00c0\u00c1]|\u00e0[\u0080\u0081]|\u00f0\u0080[\u0080\u0081]|\u00f8\u0080{2}[\u0080\u0081]|\u00fc\u0080{3}[\u0080\u0081])[\u0000-\u00ff]/g;
+  /(?:[\u00c0\u00c1]|\u00e0[\u0080\u0081]|\u00f0\u0080[\u0080\u0081]|\u00f8\u0080{2}[\u0080\u0081]|\u00fc\u0080{3}[\u0080\u0081])[^\u0100-\uffff]/g;
 
 /**
  * @param raw the path as it was sent, from its first `/`, without query

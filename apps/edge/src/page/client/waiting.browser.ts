@@ -27,6 +27,10 @@ const OVER_RETRY_MS = 30_000;
 const NEWCOMER_LOOKS = 8;
 const NEWCOMER_LOOK_MS = 250;
 const NEWCOMER_ETA_MS = 2_000;
+/** Paused, and among the first of this many minutes: the resume is seen soon. */
+const PAUSED_LOOK_MS = 5_000;
+const PAUSED_SPREAD_MS = 3_000;
+const PAUSED_MINUTES = 2;
 /** Two clocks of one device that part by more than this: one of them was changed, or slept. */
 const CLOCK_JUMP_MS = 2_000;
 
@@ -38,6 +42,8 @@ export class Waiting {
   readonly #timers = new Timers();
 
   #number: number | undefined;
+  /** The fewest people ahead so far. */
+  #aheadMost: number | undefined;
   #drip: DripView | undefined;
   #condition: Condition | undefined;
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
@@ -95,7 +101,7 @@ export class Waiting {
   }
 
   #view(): View {
-    return viewOf({
+    const view = viewOf({
       settings: this.#data.settings,
       now: this.#now(),
       number: this.#number,
@@ -103,7 +109,11 @@ export class Waiting {
       condition: this.#condition,
       missed: this.#missed,
       claimed: this.#claimed,
+      aheadMost: this.#aheadMost,
     });
+    const passed = view.state === "turn" || view.state === "missed";
+    if (!passed) this.#aheadMost = view.ahead ?? this.#aheadMost;
+    return view;
   }
 
   #poll(): Promise<void> {
@@ -138,6 +148,7 @@ export class Waiting {
         if (reply.body.number !== this.#number) {
           this.#claimed = undefined;
           this.#missed = false;
+          this.#aheadMost = undefined;
           this.#quickLooks = NEWCOMER_LOOKS;
         }
         this.#number = reply.body.number;
@@ -210,8 +221,9 @@ export class Waiting {
     const timers = this.#timers;
     if (this.#number === undefined || this.#missed || timers.isBusy("claim")) return;
     if (this.#claimed !== undefined) {
-      const delayMs = this.#claimed.opensAt - this.#now() + Math.random() * ENTER_SPREAD_MS;
-      timers.later("enter", delayMs, () => {
+      const untilOpenMs = this.#claimed.opensAt - this.#now();
+      const spreadMs = untilOpenMs > 0 ? Math.random() * ENTER_SPREAD_MS : 0;
+      timers.later("enter", untilOpenMs + spreadMs, () => {
         this.#enter();
       });
       return;
@@ -235,7 +247,7 @@ export class Waiting {
     this.#timers.later("poll", this.#pollDelayMs(view), () => this.#poll());
   }
 
-  #pollDelayMs({ slot, eta }: View): number {
+  #pollDelayMs({ slot, eta, state, ahead = Infinity }: View): number {
     if (this.#lookNow) {
       this.#lookNow = false;
       return 0;
@@ -244,6 +256,10 @@ export class Waiting {
     if (this.#quickLooks > 0 && mayBeNext && this.#failures === 0) {
       this.#quickLooks -= 1;
       return NEWCOMER_LOOK_MS * (0.5 + Math.random());
+    }
+    const firstAfterPause = ahead <= PAUSED_MINUTES * (this.#drip?.rate ?? 0);
+    if (state === "paused" && firstAfterPause && !document.hidden && this.#failures === 0) {
+      return PAUSED_LOOK_MS + Math.random() * PAUSED_SPREAD_MS;
     }
     return pollDelayMs({
       random: Math.random(),

@@ -1,0 +1,44 @@
+/** What the page says, in words. */
+import type { DripView } from "@vestibule/contracts/statements";
+import { describe, expect, test } from "vitest";
+import { type PageSettings, type ViewInput, viewOf } from "../src/page/view.ts";
+import { type Words, wordsOf } from "../src/page/words.ts";
+import { EVENT, NOW } from "./event.ts";
+
+const SETTINGS: PageSettings = { ...EVENT, lifetimeSeconds: 60, claimWindowSeconds: 60 };
+const DRIP: DripView = {
+  ...{ event: "demo", at: NOW, iat: NOW / 1000, exp: NOW / 1000 + 3_600, seq: 1, state: "open" },
+  ...{ serving: 10, committed: 100, skips: [], issued: 5_000, rate: 60, notice: "", cuts: [] },
+  segments: [{ base: 1, count: 100, from: NOW - 10_000, until: NOW + 90_000 }],
+  endsAt: EVENT.endsAt,
+} as unknown as DripView;
+
+const shown = (input: Partial<ViewInput>): Words => {
+  const view = viewOf({ settings: SETTINGS, now: NOW, drip: DRIP, ...input });
+  return wordsOf(view, { number: String, time: String }, "Concert");
+};
+const people = (input: Partial<ViewInput>) => shown(input).facts[0];
+
+describe("how long a turn lasts", () => {
+  test("no window besides the turn itself: said once", () => {
+    const { lead } = shown({ number: 60 });
+    expect(lead.match(/60 seconds/g)).toHaveLength(1);
+  });
+  test("a window of its own: both are said", () => {
+    const { lead } = shown({ number: 60, settings: { ...SETTINGS, claimWindowSeconds: 30 } });
+    expect(lead).toContain("60 seconds");
+    expect(lead).toContain("30 seconds");
+  });
+});
+
+describe("people ahead", () => {
+  const next = { number: 101, now: NOW + 95_000 };
+  test("nobody is a word, not a zero", () => {
+    expect(people(next)).toEqual({ value: "Nobody", label: "ahead of you" });
+    expect(people({ ...next, number: 102 })).toEqual({ value: "1", label: "person ahead" });
+  });
+  test("never more than this place was shown before", () => {
+    expect(people({ number: 500, aheadMost: 7 })?.value).toBe("7");
+    expect(people({ ...next, number: 103, aheadMost: 7 })?.value).toBe("2");
+  });
+});
