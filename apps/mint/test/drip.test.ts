@@ -5,7 +5,7 @@ import { codeOf, GAP, memoryWorld, type World } from "./support/world.ts";
 import type { MemoryStore } from "./support/memory-store.ts";
 
 const slots = (world: World<MemoryStore>) => openings(world.store.committed("spring"));
-const deed = (world: World<MemoryStore>) => ({ actor: "test", now: world.clock.now() });
+const deed = { actor: "test" };
 
 describe("a quiet sale", () => {
   it("has a newcomer's slot open within 250 ms, also after an idle hour", async () => {
@@ -109,7 +109,7 @@ describe("law 3, in what is stored", () => {
     await world.joinMany(2_000);
     await world.pass(10_000);
     const before = slots(world);
-    await changeSettings(world.line, { ratePerMinute: 600 }, deed(world));
+    await changeSettings(world.line, { ratePerMinute: 600 }, deed);
     const changedAt = world.clock.now();
     await world.pass(30_000);
     expect(slots(world).slice(0, before.length)).toEqual(before);
@@ -118,7 +118,7 @@ describe("law 3, in what is stored", () => {
     );
     expect(fast.length).toBeGreaterThan(145);
     expect(fast.length).toBeLessThan(155);
-    await changeSettings(world.line, { ratePerMinute: 60 }, deed(world));
+    await changeSettings(world.line, { ratePerMinute: 60 }, deed);
     await world.pass(10_000);
     await world.drip();
   });
@@ -130,7 +130,7 @@ describe("a hold", () => {
     const fans = await world.joinMany(20);
     await world.tick();
     await world.pass(5_000);
-    await hold(world.line, { scope: "entries", reason: "the till is slow" }, deed(world));
+    await hold(world.line, { scope: "entries", reason: "the till is slow" }, deed);
     expect(await codeOf(world.claim(fans[5]!))).toBe("ok");
     expect(await codeOf(world.claim(fans[6]!))).toBe("held");
     const held = await world.drip();
@@ -146,7 +146,7 @@ describe("a hold", () => {
     const fans = await world.joinMany(1_000);
     await world.pass(10_000);
     for (const fan of fans.slice(0, 60)) await world.claim(fan);
-    await hold(world.line, { scope: "all", reason: "" }, deed(world));
+    await hold(world.line, { scope: "all", reason: "" }, deed);
     const heldSince = world.clock.now();
     const before = slots(world).filter(({ at }) => at <= heldSince);
     const late = await world.joinMany(200);
@@ -154,7 +154,7 @@ describe("a hold", () => {
     await world.crash();
     await world.pass(20_000);
     const resumedAt = world.clock.now();
-    await resume(world.line, deed(world));
+    await resume(world.line, deed);
     for (let second = 0; second < 150; second += 1) await world.pass(1_000);
     const all = slots(world);
     expect(twice(all)).toEqual([]);
@@ -174,9 +174,9 @@ describe("a hold", () => {
     const fans = await world.joinMany(100);
     await world.tick();
     const early = await world.claim(fans[30]!);
-    await hold(world.line, { scope: "entries", reason: "" }, deed(world));
+    await hold(world.line, { scope: "entries", reason: "" }, deed);
     await world.pass(5_000);
-    await resume(world.line, deed(world));
+    await resume(world.line, deed);
     const anew = await world.claim(fans[30]!);
     expect(anew.opensAt).toBeGreaterThan(early.opensAt);
     const claims = (text: string) =>
@@ -193,12 +193,12 @@ describe("a hold", () => {
 
   it("is loosened by nothing but words: a second press without any changes nothing", async () => {
     const world = await memoryWorld();
-    await hold(world.line, { scope: "all", reason: "the till" }, deed(world));
+    await hold(world.line, { scope: "all", reason: "the till" }, deed);
     const { hold: first } = world.line.record.facts;
     await world.pass(2_000);
-    await hold(world.line, {}, deed(world));
+    await hold(world.line, {}, deed);
     expect(world.line.record.facts.hold).toEqual(first);
-    await hold(world.line, { scope: "entries" }, deed(world));
+    await hold(world.line, { scope: "entries" }, deed);
     expect(world.line.record.facts.hold).toEqual({ ...first, scope: "entries" });
   });
 
@@ -207,9 +207,9 @@ describe("a hold", () => {
     const fans = await world.joinMany(40);
     await world.tick();
     for (const fan of fans.slice(0, 10)) await world.claim(fan);
-    await hold(world.line, { scope: "entries", reason: "" }, deed(world));
+    await hold(world.line, { scope: "entries", reason: "" }, deed);
     await world.pass(5_000);
-    await resume(world.line, deed(world));
+    await resume(world.line, deed);
     const late = await world.join();
     await world.pass(90_000);
     expect(slots(world).map(({ n }) => n)).toEqual([
@@ -223,11 +223,11 @@ describe("a hold", () => {
 
   it("cannot end within its own second", async () => {
     const world = await memoryWorld();
-    await hold(world.line, { scope: "entries", reason: "" }, deed(world));
-    expect(await codeOf(resume(world.line, deed(world)))).toBe("conflict");
+    await hold(world.line, { scope: "entries", reason: "" }, deed);
+    expect(await codeOf(resume(world.line, deed))).toBe("conflict");
     world.clock.advance(1_000);
-    expect(await codeOf(resume(world.line, deed(world)))).toBe("ok");
-    expect(await codeOf(resume(world.line, deed(world)))).toBe("conflict");
+    expect(await codeOf(resume(world.line, deed))).toBe("ok");
+    expect(await codeOf(resume(world.line, deed))).toBe("conflict");
   });
 
   it("counts no slot twice when holds follow each other", async () => {
@@ -235,9 +235,9 @@ describe("a hold", () => {
     await world.joinMany(500);
     for (let round = 0; round < 6; round += 1) {
       await world.pass(7_000);
-      await hold(world.line, { scope: "entries", reason: "" }, deed(world));
+      await hold(world.line, { scope: "entries", reason: "" }, deed);
       await world.pass(3_000);
-      await resume(world.line, deed(world));
+      await resume(world.line, deed);
       await world.drip();
     }
     await world.pass(120_000);

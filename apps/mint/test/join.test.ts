@@ -63,7 +63,7 @@ describe("joining", () => {
     await world.joinMany(50);
     const fan = await world.join();
     const { changeSettings } = await import("../src/line/organizer.ts");
-    const deed = { actor: "test", now: world.clock.now() };
+    const deed = { actor: "test" };
     await changeSettings(world.line, { endsAt: soon + 3_600_000 }, deed);
     await world.pass(120_000);
     const again = await world.join(world.fan(), fan.place.ticket);
@@ -143,11 +143,11 @@ describe("joining", () => {
   it("refuses joins of an event that is sold out or has ended, each with its own code", async () => {
     const { declareSoldout, end } = await import("../src/line/organizer.ts");
     const world = await memoryWorld();
-    const deed = () => ({ actor: "test", now: world.clock.now() });
+    const deed = { actor: "test" };
     const fan = await world.join();
-    await declareSoldout(world.line, deed());
+    await declareSoldout(world.line, deed);
     expect(await codeOf(world.join())).toBe("sold-out");
-    await end(world.line, deed());
+    await end(world.line, deed);
     expect(await codeOf(world.join())).toBe("event-ended");
     expect(await codeOf(world.join(fan, fan.place.ticket))).toBe("event-ended");
     expect(await codeOf(world.claim(fan))).toBe("event-ended");

@@ -38,7 +38,7 @@ describe("laws 1, 2 and 3", () => {
         const history = new History(world);
         for (const step of commands) await history.run(step);
         world.clock.advance(1_000);
-        await codeOf(resume(world.line, { actor: "test", now: world.clock.now() }));
+        await codeOf(resume(world.line, { actor: "test" }));
         for (let round = 0; round < 3; round += 1) {
           await world.pass(5_000);
           for (const fan of history.fans) await codeOf(world.claim(fan));

@@ -87,7 +87,7 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
       });
     }
     const change = await readSettings(context, eventChangeSchema);
-    await changeSettings(entry.line, change, { ...deed(clock), version });
+    await changeSettings(entry.line, change, { actor: ACTOR, version });
     return changed(context, entry);
   });
 
@@ -104,7 +104,7 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     app.post(`${EVENTS}/:event/${name}`, async (context) => {
       const entry = mint.entry(context.req.param("event") ?? "");
       assertJson(context);
-      await perform(entry, context, { ...deed(clock), version: expectedVersion(context) });
+      await perform(entry, context, { actor: ACTOR, version: expectedVersion(context) });
       return changed(context, entry);
     });
   }
@@ -115,10 +115,6 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     term.tickSoon(entry, 0);
     return answer(context, entry);
   }
-}
-
-function deed(clock: Clock): Deed {
-  return { actor: ACTOR, now: clock.now() };
 }
 
 export function etagOf(version: number): string {

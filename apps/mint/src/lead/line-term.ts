@@ -175,7 +175,7 @@ export class LineTerm implements Term {
     if (this.#ticking.has(line.event) || this.#over) return;
     this.#ticking.add(line.event);
     try {
-      await tick(line, this.#options.clock.now());
+      await tick(line);
     } catch (error) {
       this.#options.log.warn("tick-failed", {
         line: line.event,

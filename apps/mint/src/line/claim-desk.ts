@@ -76,10 +76,10 @@ export class ClaimDesk {
     this.#flushing = true;
     let batch: readonly Asked[] = [];
     this.#line
-      .write(async () => {
+      .write(async (now) => {
         batch = this.#pending.slice(0, CLAIM_BATCH_MAX);
         this.#pending = this.#pending.slice(CLAIM_BATCH_MAX);
-        await this.#flush(batch);
+        await this.#flush(batch, now);
       })
       .catch((error: unknown) => {
         if (batch.length === 0) batch = this.#pending.splice(0);
@@ -91,9 +91,8 @@ export class ClaimDesk {
       });
   }
 
-  async #flush(batch: readonly Asked[]): Promise<void> {
+  async #flush(batch: readonly Asked[], at: EpochMs): Promise<void> {
     const line = this.#line;
-    const at = this.#clock.now();
     const numbers = [...new Set(batch.map(({ n }) => n))];
     const verdicts = new Map(numbers.map((n) => [n, this.#look(n, at)]));
     const passed = numbers.filter((n) => verdicts.get(n)?.tag === "passed");

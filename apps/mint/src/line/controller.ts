@@ -18,18 +18,19 @@ interface Issued {
 }
 
 /**
- * One tick at `now`, within the event's queue of writes. Writes nothing when nothing changed.
+ * One tick, within the event's queue of writes. Writes nothing when nothing changed. Planned when it is
+ * its turn, and again when the store is ready for it: what is committed opens from then on.
  *
  * @returns whether something was written.
  */
-export function tick(line: EventLine, now: EpochMs): Promise<boolean> {
-  return line.write(async () => {
+export function tick(line: EventLine): Promise<boolean> {
+  return line.write(async (now) => {
     const { record } = line;
     const issued = issuedBy(line);
     const settle = settleable(record, now);
-    const decide = (claimed: ReadonlyMap<number, number>): EventChange =>
+    const decide = (claimed: ReadonlyMap<number, number>, now: EpochMs): EventChange =>
       planTick({ record, issued, now, claimed });
-    if (settle.length === 0 && isNothing(decide(new Map()))) return false;
+    if (settle.length === 0 && isNothing(decide(new Map(), now))) return false;
     await line.step({ settle, decide });
     return true;
   });

@@ -17,7 +17,6 @@ import {
   LineMovedError,
   type MintStore,
   type StepDone,
-  type StepRequest,
   type StoredSegment,
 } from "../store/store.ts";
 import { Sequencer } from "./sequencer.ts";
@@ -34,11 +33,18 @@ export interface LineOptions {
   readonly onLeaseLost: () => void;
 }
 
+export interface LineStep {
+  readonly settle: readonly number[];
+  /** As of `StepRequest`. `now` is read when it is called: connections and locks have been waited for. */
+  readonly decide: (claimed: ReadonlyMap<number, number>, now: EpochMs) => EventChange;
+}
+
 export class EventLine {
   readonly event: string;
   readonly lead: Lead;
   readonly store: MintStore;
   readonly sequencer: Sequencer;
+  readonly #clock: Clock;
   readonly #queue = new SerialQueue({ jobsMax: WRITES_MAX });
   readonly #onLeaseLost: () => void;
   #record: EventRecord;
@@ -52,6 +58,7 @@ export class EventLine {
     this.event = record.settings.event;
     this.lead = lead;
     this.store = store;
+    this.#clock = clock;
     this.#record = record;
     this.#onLeaseLost = onLeaseLost;
     const first = record.reserved + 1;
@@ -77,12 +84,15 @@ export class EventLine {
     return this.#servingShown;
   }
 
-  /** Runs `job` when no other write of this event runs; it sees what is stored. */
-  write<Value>(job: () => Promise<Value>): Promise<Value> {
+  /**
+   * Runs `job` when no other write of this event runs; it sees what is stored. `now` is read then: a
+   * moment from before the wait would let slots open in the past, or after claims that were signed since.
+   */
+  write<Value>(job: (now: EpochMs) => Promise<Value>): Promise<Value> {
     return this.#queue.run(async () => {
       if (this.#doubtful) await this.#reload();
       try {
-        return await this.#fenced(job);
+        return await this.#fenced(() => job(this.#clock.now()));
       } catch (error) {
         if (isUnknownOutcome(error)) this.#doubtful = true;
         throw error;
@@ -91,10 +101,11 @@ export class EventLine {
   }
 
   /** Only within `write`: one step, stored and then remembered. */
-  async step(request: Omit<StepRequest, "event" | "lineVersion">): Promise<StepDone> {
+  async step({ settle, decide }: LineStep): Promise<StepDone> {
     try {
       const done = await this.store.step(this.lead, {
-        ...request,
+        settle,
+        decide: (claimed) => decide(claimed, this.#clock.now()),
         event: this.event,
         lineVersion: this.#record.lineVersion,
       });

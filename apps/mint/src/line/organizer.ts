@@ -13,10 +13,9 @@ import { commitNext, issuedBy } from "./controller.ts";
 import type { EventLine } from "./event-line.ts";
 import { boundedSeconds, isEnded, stateAt } from "./event-state.ts";
 
-/** Who does it, and on which version: absent means on whichever. */
+/** Who does it, and on which version: absent means on whichever. When it happens is when it is its turn. */
 export interface Deed {
   readonly actor: string;
-  readonly now: EpochMs;
   readonly version?: number | undefined;
 }
 
@@ -24,10 +23,10 @@ export interface Deed {
  * @throws AppError `version-mismatch`, `event-ended`, `invalid-settings`.
  */
 export function changeSettings(line: EventLine, change: SettingsChange, deed: Deed): Promise<void> {
-  return perform(line, deed, (record) => {
-    assertRunning(record, deed.now);
+  return perform(line, deed, (record, now) => {
+    assertRunning(record, now);
     const settings = { ...record.settings, ...withoutUndefined(change) };
-    const mistakes = settingsMistakes(settings, deed.now);
+    const mistakes = settingsMistakes(settings, now);
     if (mistakes.length > 0)
       throw problem("invalid-settings", { extensions: { errors: mistakes } });
     return { settings, audit: audit(deed, "change", change) };
@@ -79,9 +78,9 @@ export function routeMistakes(
 
 /** Nobody new enters from this moment on. Held already: only what `wanted` names changes. */
 export function hold(line: EventLine, wanted: Hold, deed: Deed): Promise<void> {
-  return perform(line, deed, (record) => {
-    assertRunning(record, deed.now);
-    const held = record.facts.hold ?? { since: deed.now, scope: "entries", reason: "" };
+  return perform(line, deed, (record, now) => {
+    assertRunning(record, now);
+    const held = record.facts.hold ?? { since: now, scope: "entries", reason: "" };
     const { scope = held.scope, reason = held.reason } = wanted;
     const hold = { since: held.since, scope, reason };
     return { facts: { ...record.facts, hold }, audit: audit(deed, "hold", hold) };
@@ -94,19 +93,19 @@ export function hold(line: EventLine, wanted: Hold, deed: Deed): Promise<void> {
  * @throws AppError `conflict` when it is not held, or within the hold's own second.
  */
 export function resume(line: EventLine, deed: Deed): Promise<void> {
-  return perform(line, deed, (record) => {
+  return perform(line, deed, (record, now) => {
     const held = record.facts.hold;
     if (held === undefined) throw problem("conflict", { detail: "The event is not held" });
     const resumed = resumeLine({
       line: record.progress.line,
       segments: record.segments,
       heldSince: held.since,
-      now: deed.now,
+      now,
     });
     if (!resumed.ok) {
       throw problem("conflict", {
         detail: "A hold lasts at least until the next full second",
-        retryAfterSeconds: boundedSeconds(resumed.refusal.from - deed.now),
+        retryAfterSeconds: boundedSeconds(resumed.refusal.from - now),
       });
     }
     const facts: EventFacts = { ...record.facts, hold: undefined };
@@ -118,11 +117,11 @@ export function resume(line: EventLine, deed: Deed): Promise<void> {
     }));
     const demand = [...cut, ...record.demand];
     const drip =
-      stateAt({ ...record, facts }, deed.now) === "open"
+      stateAt({ ...record, facts }, now) === "open"
         ? commitNext({
             record: { ...record, demand },
             issued: issuedBy(line),
-            now: deed.now,
+            now,
             line: resumed.value.line,
           })
         : {};
@@ -132,7 +131,7 @@ export function resume(line: EventLine, deed: Deed): Promise<void> {
     return {
       facts,
       progress: { ...record.progress, line: next },
-      cut: { since: held.since, until: deed.now },
+      cut: { since: held.since, until: now },
       cutSegments: resumed.value.cutSegments.map((segment) => ({
         id: segment.id,
         cutAfter: held.since,
@@ -141,24 +140,24 @@ export function resume(line: EventLine, deed: Deed): Promise<void> {
       ...(demandDone === undefined ? {} : { demandDone }),
       demandSet: [...changed.values()],
       issuedThrough: line.sequencer.issuedThrough,
-      audit: audit(deed, "resume", { since: held.since, until: deed.now }),
+      audit: audit(deed, "resume", { since: held.since, until: now }),
     };
   });
 }
 
 /** No further slot is committed; slots that are committed stay what they are. */
 export function declareSoldout(line: EventLine, deed: Deed): Promise<void> {
-  return perform(line, deed, (record) => {
-    assertRunning(record, deed.now);
-    const facts = { ...record.facts, soldoutAt: record.facts.soldoutAt ?? deed.now };
+  return perform(line, deed, (record, now) => {
+    assertRunning(record, now);
+    const facts = { ...record.facts, soldoutAt: record.facts.soldoutAt ?? now };
     return { facts, audit: audit(deed, "soldout", {}) };
   });
 }
 
 /** For good: nobody joins, claims or is let in any more. */
 export function end(line: EventLine, deed: Deed): Promise<void> {
-  return perform(line, deed, (record) => {
-    const facts = { ...record.facts, endedAt: record.facts.endedAt ?? deed.now };
+  return perform(line, deed, (record, now) => {
+    const facts = { ...record.facts, endedAt: record.facts.endedAt ?? now };
     return { facts, audit: audit(deed, "end", {}) };
   });
 }
@@ -166,15 +165,16 @@ export function end(line: EventLine, deed: Deed): Promise<void> {
 function perform(
   line: EventLine,
   deed: Deed,
-  decide: (record: EventRecord) => EventChange,
+  decide: (record: EventRecord, now: EpochMs) => EventChange,
 ): Promise<void> {
-  return line.write(async () => {
+  return line.write(async (now) => {
     const { record } = line;
     if (deed.version !== undefined && deed.version !== record.version) {
       throw problem("version-mismatch", { extensions: { version: record.version } });
     }
-    const change = decide(record);
-    await line.step({ settle: [], decide: () => change });
+    // A refusal asks nothing of the store. The deed itself is dated when the store is ready for it.
+    decide(record, now);
+    await line.step({ settle: [], decide: (_claimed, later) => decide(record, later) });
   });
 }
 

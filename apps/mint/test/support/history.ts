@@ -86,7 +86,7 @@ export class History {
 
   async run(step: Command): Promise<void> {
     const { world } = this;
-    const deed = { actor: "test", now: world.clock.now() };
+    const deed = { actor: "test" };
     switch (step.do) {
       case "join":
         return this.#join(step.count);
