@@ -65,6 +65,67 @@ test("a client's own Vestibule headers never reach the origin, on unprotected pa
   expect(sent?.headers.get("cookie")).toBe("x=1");
 });
 
+test("no header with which a client could claim another address, host or path reaches the origin", async () => {
+  const { world, headers } = await admitted();
+  const forged = [
+    ...["Forwarded", "X-Forwarded", "X-Forwarded-For", "X-Forwarded-Port", "X-Forwarded-Prefix"],
+    ...["X-Original-URL", "X-Original-Host", "X-Rewrite-URL", "X-Host", "X-Real-IP"],
+    ...["X_Forwarded_Host", "X-Forwarded_Proto", "Vestibule_Admission", "vestibule_visitor"],
+  ];
+  const kept = { "X-Requested-With": "fetch", "X-Hostess": "1", "X-Forwarding": "1", Via: "1.1 a" };
+  const sent = { ...Object.fromEntries(forged.map((name) => [name, "evil"])), ...kept };
+  for (const path of ["/events/demo", "/about"]) {
+    await world.get(path, { headers: { ...headers, ...sent } });
+  }
+  await world.get("/about", { headers: { "CF-Connecting-IP": "192.0.2.7" } });
+  const [one, two, three] = world.toOrigin().map((request) => Object.fromEntries(request.headers));
+  for (const seen of [one, two]) {
+    expect(Object.values(seen ?? {})).not.toContain("evil");
+    expect(seen).toMatchObject({ "x-forwarded-host": "shop.example", "x-requested-with": "fetch" });
+    for (const name of Object.keys(kept)) expect(seen).toHaveProperty(name.toLowerCase());
+    expect(seen).not.toHaveProperty("x-forwarded-for");
+  }
+  expect(three).toMatchObject({ "x-forwarded-for": "192.0.2.7" });
+});
+
+describe("bodies", () => {
+  test.each(["GET", "HEAD"])("a %s has none, whatever its head says", async (method) => {
+    const { world, headers } = await admitted();
+    const request = new Request("https://shop.example/events/demo", {
+      method: "POST",
+      body: "hi",
+      headers: { ...headers, "Content-Length": "2" },
+    });
+    // No client of this runtime can make one; its server can.
+    const odd = new Proxy(request, {
+      get: (target, name) => {
+        if (name === "method") return method;
+        const value: unknown = Reflect.get(target, name, target);
+        return value;
+      },
+    });
+    const response = await world.edge.fetch(odd, { waitUntil: () => undefined });
+    expect(response.status).toBe(200);
+    const [sent] = world.toOrigin();
+    expect(sent).toMatchObject({ method, body: "" });
+    expect(sent?.headers.has("content-length")).toBe(false);
+  });
+  test("one that breaks on its way to us is the client's fault: 400; the origin's going away is not: 502", async () => {
+    const { world, headers } = await admitted();
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode("hi"));
+      },
+      pull: (controller) => {
+        controller.error(new TypeError("malformed chunk"));
+      },
+    });
+    expect((await world.post("/events/demo/buy", { headers, body })).status).toBe(400);
+    world.origin = () => Promise.reject(new Error("gone"));
+    expect((await world.post("/events/demo/buy", { headers, body: "hi" })).status).toBe(502);
+  });
+});
+
 describe("what the origin answers is what the fan gets", () => {
   test.each([301, 302, 303, 307, 308])("EP-01: %i is not followed", async (status) => {
     const { world, headers } = await admitted();

@@ -8,6 +8,7 @@ import { withoutOurCookies } from "../cookies.ts";
 import { answerWithin } from "../deadline.system.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
+import { clientBody, isWithoutBody } from "./client-body.ts";
 
 /** Of the verified fan, for the shop's server. */
 export interface Admitted {
@@ -17,32 +18,42 @@ export interface Admitted {
 
 /**
  * The origin's answer, errors included. When the origin cannot be reached: 502; when it sends no
- * response head in time: 504. Neither is ever answered with the holding page (AO-10). Never rejects.
+ * response head in time: 504. When the client's own body is malformed: 400. None is ever answered with the holding page (AO-10). Never rejects.
  * @param path as the origin is to see it; the query goes along as it is
  */
 export function forward(visit: Visit, path: string, admitted?: Admitted): Promise<Response> {
   const { edge, request, address } = visit;
+  const body = clientBody(visit);
   const asked = edge.fetch(edge.config.originUrl + path + address.search, {
     method: request.method,
     headers: forwardedHeaders(visit, admitted),
-    body: request.body,
+    body: body.stream,
     redirect: "manual",
   });
   return answerWithin(edge.config.originDeadlineMs, asked, {
     late: () => problem("origin-timeout", { retryAfterSeconds: 5 }),
-    failed: () => problem("origin-unreachable", { retryAfterSeconds: 5 }),
+    failed: () =>
+      body.isBroken()
+        ? problem("bad-request", { detail: "The body did not arrive as it should have." })
+        : problem("origin-unreachable", { retryAfterSeconds: 5 }),
   });
 }
 
-function forwardedHeaders({ head, address }: Visit, admitted: Admitted | undefined): Headers {
+function forwardedHeaders(
+  { request, head, address }: Visit,
+  admitted: Admitted | undefined,
+): Headers {
   const headers = new Headers(head.headers);
-  // A client cannot claim to be admitted: only what was verified here is added below.
-  for (const name of head.ours) headers.delete(name);
+  // A client cannot claim to be admitted, or to come by another address: what is known here is added below.
+  for (const name of head.claims) headers.delete(name);
+  if (head.hasLength && isWithoutBody(request)) headers.delete("Content-Length");
   if (head.cookie !== null) {
     const rest = withoutOurCookies(head.cookie);
     if (rest === undefined) headers.delete("cookie");
     else if (rest !== head.cookie) headers.set("cookie", rest);
   }
+  const client = headers.get("CF-Connecting-IP");
+  if (client !== null) headers.set("X-Forwarded-For", client);
   headers.set("X-Forwarded-Host", address.host);
   headers.set("X-Forwarded-Proto", address.https ? "https" : "http");
   if (admitted !== undefined) {

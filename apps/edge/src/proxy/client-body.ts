@@ -1,0 +1,46 @@
+/** The body that a client sends on to the origin. */
+import type { Visit } from "../visit.ts";
+
+export interface ClientBody {
+  readonly stream: ReadableStream<Uint8Array> | null;
+  /** True when it broke off or was malformed on its way to us: not the origin's fault. */
+  readonly isBroken: () => boolean;
+}
+
+const never = () => false;
+const NONE: ClientBody = { stream: null, isBroken: never };
+
+/**
+ * A GET or HEAD has none, whatever its head says: what one means is not defined (RFC 9110 section 9.3.1),
+ * and the runtime sends none. A body of stated length is passed as it is. One in chunks can be malformed, and the
+ * runtime does not tell that from an origin that went away, so it goes through our hands.
+ */
+export function clientBody({ request, head }: Visit): ClientBody {
+  if (isWithoutBody(request)) return NONE;
+  const { body } = request;
+  if (body === null) return NONE;
+  return head.hasLength ? { stream: body, isBroken: never } : watched(body);
+}
+
+export function isWithoutBody({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+function watched(body: ReadableStream<Uint8Array>): ClientBody {
+  const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+  let broken = false;
+  const stream = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        broken = true;
+        controller.error(error);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return { stream, isBroken: () => broken };
+}
