@@ -1,7 +1,9 @@
 /** Writes wait: for each other, for connections, for locks. What they decide is dated when they happen. */
+import { AppError } from "@vestibule/kernel/app-error";
 import { describe, expect, it } from "vitest";
 import { hold, resume } from "../src/line/organizer.ts";
-import { openings, tooFast } from "./support/exactness.ts";
+import { LineMovedError } from "../src/store/store.ts";
+import { openings, tooFast, twice } from "./support/exactness.ts";
 import type { MemoryStore } from "./support/memory-store.ts";
 import { codeOf, memoryWorld, type World } from "./support/world.ts";
 
@@ -88,5 +90,33 @@ describe.each([
     const [cut] = cuts;
     expect(times.opensAt).toBeGreaterThan(cut!.since);
     expect(Math.floor(at / 1_000)).toBeLessThan(Math.floor(cut!.until / 1_000));
+  });
+});
+
+describe("numbers that wait for a slot on demand", () => {
+  it("law 3: get one slot each, also when a write that was given up arrives late", async () => {
+    const world = await memoryWorld({ ratePerMinute: RATE });
+    await world.joinMany(5);
+    await world.tick();
+    const doubtful = await world.joinMany(4); // given, and not yet written down
+    await world.crash();
+    await world.pass(10_000);
+    const { store } = world;
+    const step = store.step.bind(store);
+    let late: () => Promise<unknown> = () => Promise.resolve();
+    store.step = async (...args) => {
+      store.step = step;
+      late = () => step(...args);
+      throw new AppError("unavailable", { internal: "the deadline passed" });
+    };
+    expect(await codeOf(world.claim(doubtful[0]!))).toBe("unavailable");
+    for (const fan of doubtful.slice(1)) expect(await codeOf(world.claim(fan))).toBe("too-early");
+    await expect(late()).rejects.toThrow(LineMovedError);
+    expect(await codeOf(world.claim(doubtful[0]!))).toBe("too-early");
+    await world.pass(10_000);
+    const slots = openings(store.committed("spring"));
+    expect(twice(slots)).toEqual([]);
+    expect(slots).toHaveLength(9);
+    for (const fan of doubtful) expect(await codeOf(world.claim(fan))).toBe("ok");
   });
 });

@@ -125,12 +125,15 @@ export class EventLine {
     }
   }
 
-  /** Only within `write`: numbers that wait for a slot on demand from now on. */
+  /** Only within `write`: numbers that wait for a slot on demand from now on; none waits already. */
   async addDemand(numbers: readonly number[]): Promise<void> {
     let position = this.#record.demand.at(-1)?.position ?? 0;
-    const demand: Demand[] = numbers.map((n) => ({ position: (position += 1), first: n, last: n }));
-    await this.store.addDemand(this.lead, { event: this.event, demand });
-    this.#record = { ...this.#record, demand: [...this.#record.demand, ...demand] };
+    const demandSet: Demand[] = numbers.map((n) => ({
+      position: (position += 1),
+      first: n,
+      last: n,
+    }));
+    await this.step({ settle: [], decide: () => ({ demandSet }) });
   }
 
   /** Runs of numbers that somebody holds, from `from` on, ascending. */

@@ -7,7 +7,7 @@ import type { MintStore, PlaceFound } from "./store.ts";
 
 export function claimRepository(
   database: Database,
-): Pick<MintStore, "recordClaims" | "addDemand" | "findPlaces"> {
+): Pick<MintStore, "recordClaims" | "findPlaces"> {
   return {
     recordClaims: (lead, { event, at, fresh, again }) =>
       database.run(async (sql) => {
@@ -37,21 +37,6 @@ export function claimRepository(
                  (select string_agg(n::text, ',') from (select n from recorded union select n from known) g) as granted`;
         assertHeld(rows);
         return new Set((rows[0]?.granted ?? undefined)?.split(",").map(Number));
-      }),
-
-    addDemand: (lead, { event, demand }) =>
-      database.run(async (sql) => {
-        const rows = await sql<{ held: boolean }[]>`
-          with ${fenceTable(sql, lead)}, added as (
-            insert into demand (event, position, first, last)
-            select ${event}, d.position, d.first, d.last
-              from unnest(${bigints(demand.map(({ position }) => position))}::bigint[],
-                          ${bigints(demand.map(({ first }) => first))}::bigint[],
-                          ${bigints(demand.map(({ last }) => last))}::bigint[]) as d (position, first, last), lead
-            on conflict do nothing
-          )
-          select exists (select 1 from lead) as held`;
-        assertHeld(rows);
       }),
 
     findPlaces: (event, numbers) =>

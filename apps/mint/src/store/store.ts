@@ -210,8 +210,6 @@ export interface MintStore {
 
   /** @returns the numbers whose claim is on record for the segment named with them. */
   recordClaims(lead: Lead, request: ClaimsRequest): Promise<ReadonlySet<number>>;
-  /** Adds to the end of those that wait on demand; one that waits already stays where it is. */
-  addDemand(lead: Lead, request: { event: string; demand: readonly Demand[] }): Promise<void>;
   findPlaces(event: string, numbers: readonly number[]): Promise<ReadonlyMap<number, PlaceFound>>;
   tally(event: string): Promise<Tally>;
 

@@ -14,7 +14,7 @@ export type Command =
   | { readonly do: "claim-all" | "hold" | "resume" | "crash" | "restart" | "sleep" }
   | {
       readonly do: "lose";
-      readonly what: "step" | "reserveNumbers" | "recordClaims" | "addDemand";
+      readonly what: "step" | "reserveNumbers" | "recordClaims";
     };
 
 export const command: fc.Arbitrary<Command> = fc.oneof(
@@ -55,12 +55,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant("lose" as const),
-      what: fc.constantFrom(
-        "step" as const,
-        "reserveNumbers" as const,
-        "recordClaims" as const,
-        "addDemand" as const,
-      ),
+      what: fc.constantFrom("step" as const, "reserveNumbers" as const, "recordClaims" as const),
     }),
   },
 );
@@ -151,7 +146,7 @@ export class History {
     fan.place = back.answer;
   }
 
-  #loseNext(what: "step" | "reserveNumbers" | "recordClaims" | "addDemand"): void {
+  #loseNext(what: "step" | "reserveNumbers" | "recordClaims"): void {
     const store = this.world.store as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>

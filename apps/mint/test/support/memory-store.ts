@@ -6,7 +6,6 @@ import { epochMs, ticketNumber } from "@vestibule/kernel/units";
 import {
   type AuditEntry,
   type ClaimsRequest,
-  type Demand,
   type EventChange,
   type EventRecord,
   type KeyRow,
@@ -202,19 +201,6 @@ export class MemoryStore implements MintStore {
         .filter(({ n, segment }) => row.claims.get(n) === segment)
         .map(({ n }) => n),
     );
-  }
-
-  async addDemand(
-    lead: Lead,
-    { event, demand }: { event: string; demand: readonly Demand[] },
-  ): Promise<void> {
-    this.#fence(lead);
-    const row = this.#row(event);
-    const known = new Set(row.record.demand.map(({ first }) => first));
-    row.record = {
-      ...row.record,
-      demand: [...row.record.demand, ...demand.filter(({ first }) => !known.has(first))],
-    };
   }
 
   async findPlaces(
