@@ -48,6 +48,9 @@ export const OUTGROWN_SECONDS = 60;
 /** The body of a request to our own endpoints, from the first byte to the last. */
 export const BODY_DEADLINE_MS = 10_000;
 
+/** An event's end may be moved while people wait: what a browser keeps for them outlives it by this. */
+export const COOKIES_OUTLIVE_EVENT_MS = 30 * 86_400_000;
+
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;
 

@@ -42,3 +42,10 @@ describe("people ahead", () => {
     expect(people({ ...next, number: 103, aheadMost: 7 })?.value).toBe("2");
   });
 });
+
+test("law 2: a sale whose end was moved goes on in pages that were opened before", () => {
+  const settings = { ...SETTINGS, endsAt: NOW };
+  const at = (drip: DripView) => viewOf({ settings, now: NOW, drip, number: 500 }).state;
+  expect(at({ ...DRIP, endsAt: NOW + 60_000 })).toBe("waiting");
+  expect(at({ ...DRIP, endsAt: NOW })).toBe("ended");
+});

@@ -5,6 +5,7 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { type Credentials, isTokenShaped, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
 import { base64url } from "../base64url.ts";
+import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
@@ -83,7 +84,8 @@ async function refuseEarly(joining: Joining): Promise<Response | undefined> {
       : await holdingPage(visit, { event, credentials, condition: "cookies", status: 400 });
   // The page brings its own.
   if (returnPath !== undefined) return refusal;
-  const tokens: Handover[] = [{ kind: "visitor", value: visitor, until: event.endsAt }];
+  const until = event.endsAt + COOKIES_OUTLIVE_EVENT_MS;
+  const tokens: Handover[] = [{ kind: "visitor", value: visitor, until }];
   return handOver(refusal, tokens, { visit, event, tokenMode: false });
 }
 
@@ -108,9 +110,10 @@ function joined(
     ...(tokenMode ? { visitor, ticket } : {}),
   };
   const response = returnPath === undefined ? personal(body, status) : seeOther(returnPath);
+  const until = event.endsAt + COOKIES_OUTLIVE_EVENT_MS;
   const tokens: Handover[] = [
-    { kind: "visitor", value: visitor, until: event.endsAt },
-    { kind: "ticket", value: ticket, until: event.endsAt },
+    { kind: "visitor", value: visitor, until },
+    { kind: "ticket", value: ticket, until },
   ];
   return handOver(response, tokens, { visit, event, tokenMode });
 }

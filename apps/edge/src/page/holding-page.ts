@@ -6,13 +6,15 @@ import type { Credentials } from "../admission/credentials.ts";
 import { base64url } from "../base64url.ts";
 import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import { setCookie } from "../cookies.ts";
+import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { dripView } from "../drip-poll.ts";
 import { accentFor } from "./accent.ts";
 import { pageHtml } from "./markup.ts";
 import { type Condition, type PageSettings, viewOf } from "./view.ts";
 import { type Formats, wordsOf } from "./words.ts";
 import { texts } from "./texts.en.ts";
-import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import { handOver } from "../api/answers.ts";
+import { safeReturnPath } from "../routing/return-path.ts";
 import type { Visit } from "../visit.ts";
 
 export interface HoldingPage {
@@ -46,7 +48,10 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     eventTitle: event.title,
     accent: accentFor(event.accent),
     returnPath: returnPathOf(visit, event),
-    data: { settings, now, number: place?.number, condition, title: event.title },
+    data: {
+      ...{ settings, now, number: place?.number, condition, title: event.title },
+      ...(place?.outgrown === true ? { outgrown: true } : {}),
+    },
     nonce,
     script,
     style,
@@ -58,9 +63,18 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
   if (credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET") {
     const value = base64url(edge.randomness.bytes(VISITOR_BYTES));
-    const maxAgeSeconds = (event.endsAt - now) / 1000;
+    const maxAgeSeconds = (event.endsAt + COOKIES_OUTLIVE_EVENT_MS - now) / 1000;
     const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
+  }
+  // The event was extended: the browser keeps the place as long. The script has it signed anew as well.
+  if (place?.outgrown === true && !credentials.tokenMode) {
+    const { visitor, ticket } = place;
+    const tokens = [
+      { kind: "visitor" as const, value: visitor, until: event.endsAt },
+      { kind: "ticket" as const, value: ticket, until: event.endsAt },
+    ];
+    handOver(response, tokens, { visit, event, tokenMode: false });
   }
   return response;
 }
@@ -99,10 +113,10 @@ function settingsOf(event: ManifestEvent): PageSettings {
   };
 }
 
-/** Where the forms go back to: this very page, unless it is one of our own endpoints. */
+/** Where link and forms go back to: this very page, unless its address is one of our endpoints or a trick. */
 function returnPathOf({ address }: Visit, event: ManifestEvent): string {
-  const { pathname, search } = address;
-  return pathname.startsWith(EDGE_PREFIX) ? event.homePath : pathname + search;
+  const { pathname, search, origin } = address;
+  return safeReturnPath(pathname + search, origin) ?? event.homePath;
 }
 
 /** A moment that is further away is told with its day. */

@@ -103,7 +103,7 @@ function slotOfNumber({ number, drip, settings, claimed }: ViewInput): SlotTimes
 function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   const { settings, now, number, drip, condition, missed, claimed } = input;
   if (condition === "cookies") return "cookies";
-  if (now >= settings.endsAt || drip?.state === "ended") return "ended";
+  if (now >= (drip?.endsAt ?? settings.endsAt) || drip?.state === "ended") return "ended";
   if (number === undefined) {
     if (now < opensForJoins(settings)) return "scheduled";
     if (drip?.state === "soldout") return "soldout";
