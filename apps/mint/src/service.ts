@@ -65,7 +65,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
       return ring;
     },
   });
-  const leadership = new Leadership<LineTerm>({
+  const leadership: Leadership<LineTerm> = new Leadership({
     store,
     timers,
     log,
@@ -78,7 +78,17 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
         throw error;
       }
       const { issuer } = config;
-      return LineTerm.begin({ lead, store, clock, timers, issuer, signer: tokens, log, onLost });
+      return LineTerm.begin({
+        lead,
+        store,
+        clock,
+        timers,
+        issuer,
+        signer: tokens,
+        log,
+        onLost,
+        isConfirmed: () => leadership.isConfirmed,
+      });
     },
   });
   const recent = new RecentJoins({
@@ -91,7 +101,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   const app = createApp({
     log,
     checks: {
-      leader: () => leadership.term !== undefined && !stopping,
+      leader: () => leadership.isConfirmed && !stopping,
       database: () => store.isUp(),
     },
   });

@@ -7,4 +7,5 @@ export const systemTimers: Timers = {
     timer.unref();
     return () => clearTimeout(timer);
   },
+  monotonicMs: () => performance.now(),
 };

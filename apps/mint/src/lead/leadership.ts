@@ -1,7 +1,8 @@
 /**
  * Who leads: the loop around the lease. It takes the lease when it is free, renews it every second,
- * and steps down when somebody else has it. Being late with a renewal costs leadership, never
- * correctness: every grant is fenced where it is stored.
+ * and steps down when it hears that somebody else has it. Until then it goes on, however late its
+ * renewals are: every grant is fenced where it is stored. But what is only said, a statement, has no
+ * such fence; once the lease may have run out nothing is said any more (`isConfirmed`).
  */
 import type { Log } from "@vestibule/service/log";
 import {
@@ -39,6 +40,8 @@ export class Leadership<SomeTerm extends Term> {
   #running: Promise<void> | undefined;
   #stopping = Promise.withResolvers<void>();
   #stopped = false;
+  /** When the last good renewal was asked for: by then, or later, the lease was extended. */
+  #confirmedAt = -Infinity;
   #trouble: string | undefined;
 
   constructor(options: LeadershipOptions<SomeTerm>) {
@@ -48,6 +51,12 @@ export class Leadership<SomeTerm extends Term> {
   /** The present term, or `undefined` in a standby. */
   get term(): SomeTerm | undefined {
     return this.#term;
+  }
+
+  /** Is there surely no other leader? Not when the last good renewal is older than the lease lasts. */
+  get isConfirmed(): boolean {
+    const { timers } = this.#options;
+    return this.#term !== undefined && timers.monotonicMs() - this.#confirmedAt < LEASE_TTL_MS;
   }
 
   start(): void {
@@ -82,7 +91,8 @@ export class Leadership<SomeTerm extends Term> {
   }
 
   async #tryAcquire(): Promise<void> {
-    const { store, holder, log } = this.#options;
+    const { store, timers, holder, log } = this.#options;
+    const askedAt = timers.monotonicMs();
     const lead = await store.acquireLease({
       holder,
       ttlMs: LEASE_TTL_MS,
@@ -90,15 +100,19 @@ export class Leadership<SomeTerm extends Term> {
     });
     if (lead === undefined) return;
     this.#lead = lead;
+    this.#confirmedAt = askedAt;
     log.info("lease-acquired", { epoch: lead.epoch });
     await this.#begin(lead);
   }
 
   async #keep(lead: Lead): Promise<void> {
-    if (!(await this.#options.store.renewLease(lead, LEASE_TTL_MS))) {
+    const { store, timers } = this.#options;
+    const askedAt = timers.monotonicMs();
+    if (!(await store.renewLease(lead, LEASE_TTL_MS))) {
       this.#stepDown(lead);
       return;
     }
+    this.#confirmedAt = askedAt;
     if (this.#term === undefined) await this.#begin(lead);
   }
 

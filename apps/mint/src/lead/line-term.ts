@@ -4,11 +4,13 @@ import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
+import { problem } from "@vestibule/service/problems";
 import {
   NEWCOMER_TICK_MS,
   STATEMENT_FRESH_MS,
   TICKS_AT_ONCE_MAX,
   TICK_EVERY_MS,
+  UNAVAILABLE_RETRY_SECONDS,
 } from "../limits.ts";
 import { ClaimDesk } from "../line/claim-desk.ts";
 import { tick } from "../line/controller.ts";
@@ -41,6 +43,8 @@ export interface LineTermOptions {
   readonly signer: StatementSigner;
   readonly log: Log;
   readonly onLost: () => void;
+  /** False: another mint may lead by now, without this one having heard of it. */
+  readonly isConfirmed: () => boolean;
 }
 
 export interface LineEntry {
@@ -111,8 +115,14 @@ export class LineTerm implements Term {
     this.#soon.set(event, cancel);
   }
 
-  /** The signed drip statement: signed when something changed, or about once a second when asked. */
-  drip(entry: LineEntry): Promise<string> {
+  /**
+   * The signed drip statement: signed when something changed, or about once a second when asked.
+   *
+   * @throws AppError `unavailable` while another mint may lead: a statement of this one, fresh or kept,
+   * would keep locations from asking that one, and hide a hold. They go on with what they know.
+   */
+  async drip(entry: LineEntry): Promise<string> {
+    this.#assertConfirmed();
     const { clock, issuer, signer } = this.#options;
     const now = clock.now();
     const { line, statement } = entry;
@@ -123,7 +133,9 @@ export class LineTerm implements Term {
     });
   }
 
-  manifest(): Promise<string> {
+  /** @throws AppError as `drip`. */
+  async manifest(): Promise<string> {
+    this.#assertConfirmed();
     const { clock, issuer, signer } = this.#options;
     const now = clock.now();
     const records = (): EventRecord[] => this.events.map(({ line }) => line.record);
@@ -198,6 +210,14 @@ export class LineTerm implements Term {
     this.#cancelTick();
     for (const cancel of this.#soon.values()) cancel();
     this.#soon.clear();
+  }
+
+  #assertConfirmed(): void {
+    if (this.#options.isConfirmed()) return;
+    throw problem("unavailable", {
+      internal: "the lease may have run out: renewals fail",
+      retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
+    });
   }
 
   #nextSeq(): number {

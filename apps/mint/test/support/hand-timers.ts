@@ -21,6 +21,10 @@ export class HandTimers implements Timers {
     return () => void this.#pending.delete(timer);
   }
 
+  monotonicMs(): number {
+    return this.#clock.now();
+  }
+
   /** Milliseconds until the next one goes off that is not overdue; `undefined` when none is set. */
   nextIn(): number | undefined {
     const times = [...this.#pending]

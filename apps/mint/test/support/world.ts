@@ -123,6 +123,7 @@ export class World<Store extends MintStore> {
         ...silentLog,
         warn: (_event, fields) => void this.failures.push(String(fields?.["reason"])),
       },
+      isConfirmed: () => true,
       onLost: () => {
         this.term?.abandon();
         this.term = undefined;
