@@ -133,6 +133,29 @@ describe("HP-03: preflights", () => {
   });
 });
 
+describe("EP-14: the way back leads to us, whatever the address says", () => {
+  const waysOf = (html: string) =>
+    Array.from(html.matchAll(/(?:href|name="return" value)="([^"]*)"/g), ([, to]) => to).filter(
+      (to) => to !== "data:,",
+    );
+  test.each(["//evil.example/", "/\\evil.example/", "/..//evil.example/a", "/.//evil.example"])(
+    "%s",
+    async (path) => {
+      const world = await createWorld();
+      world.manifest = [{ ...EVENT, paths: ["/*"] }];
+      const response = await world.get(HOST + path, { headers: PAGE_VIEW });
+      const ways = waysOf(await response.text());
+      expect(ways).toEqual(ways.map(() => "/events/demo"));
+      if (response.status === 200) expect(ways).toHaveLength(3);
+    },
+  );
+  test("an ordinary address is kept, query and all", async () => {
+    const world = await createWorld();
+    const response = await world.get("/events/demo/a?b=c", { headers: PAGE_VIEW });
+    expect(waysOf(await response.text())).toEqual(Array(3).fill("/events/demo/a?b=c"));
+  });
+});
+
 describe("the page", () => {
   test("law 6 of its own: everything inline by nonce, nothing from elsewhere, not frameable", async () => {
     const world = await createWorld();

@@ -13,7 +13,6 @@ import { pageHtml } from "./markup.ts";
 import { type Condition, type PageSettings, viewOf } from "./view.ts";
 import { type Formats, wordsOf } from "./words.ts";
 import { texts } from "./texts.en.ts";
-import { handOver } from "../api/answers.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
 import type { Visit } from "../visit.ts";
 
@@ -48,10 +47,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     eventTitle: event.title,
     accent: accentFor(event.accent),
     returnPath: returnPathOf(visit, event),
-    data: {
-      ...{ settings, now, number: place?.number, condition, title: event.title },
-      ...(place?.outgrown === true ? { outgrown: true } : {}),
-    },
+    data: { settings, now, number: place?.number, condition, title: event.title },
     nonce,
     script,
     style,
@@ -66,15 +62,6 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     const maxAgeSeconds = (event.endsAt + COOKIES_OUTLIVE_EVENT_MS - now) / 1000;
     const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
-  }
-  // The event was extended: the browser keeps the place as long. The script has it signed anew as well.
-  if (place?.outgrown === true && !credentials.tokenMode) {
-    const { visitor, ticket } = place;
-    const tokens = [
-      { kind: "visitor" as const, value: visitor, until: event.endsAt },
-      { kind: "ticket" as const, value: ticket, until: event.endsAt },
-    ];
-    handOver(response, tokens, { visit, event, tokenMode: false });
   }
   return response;
 }
@@ -113,7 +100,7 @@ function settingsOf(event: ManifestEvent): PageSettings {
   };
 }
 
-/** Where link and forms go back to: this very page, unless its address is one of our endpoints or a trick. */
+/** Where link and forms lead back to: this very page, unless its address is an endpoint of ours or a trick. */
 function returnPathOf({ address }: Visit, event: ManifestEvent): string {
   const { pathname, search, origin } = address;
   return safeReturnPath(pathname + search, origin) ?? event.homePath;
