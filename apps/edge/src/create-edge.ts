@@ -7,6 +7,7 @@ import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { createAdmissions } from "./admission/admissions.ts";
+import { createShownReader } from "./admission/shown.ts";
 import { createTickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
 import { type EdgeHandler, createHandler } from "./edge.ts";
@@ -48,6 +49,7 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
     mint: createMintClient(feed.mints, fetch),
     newcomers: createNewcomers(feed, { clock, sleep }),
     admissions: createAdmissions(feed, { issuer, skewSeconds }),
+    shown: createShownReader(),
     tickets: createTickets(feed, { issuer, skewSeconds }),
     routes: () => {
       const manifest = feed.manifest();

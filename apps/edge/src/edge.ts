@@ -3,7 +3,8 @@ import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { AdmissionCheck } from "./admission/admissions.ts";
-import { isHeadTooLarge, readCredentials } from "./admission/credentials.ts";
+import { isHeadTooLarge } from "./admission/credentials.ts";
+import { cookieLeft } from "./admission/shown.ts";
 import { api } from "./api/app.ts";
 import { type DripPoll, createDripPoll } from "./drip-poll.ts";
 import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
@@ -99,7 +100,7 @@ function route(visit: Visit): Response | Promise<Response> {
   const found = routes.match({ host, path, method: request.method, now });
   switch (found.kind) {
     case "open":
-      return forward(visit, pathname);
+      return forward(visit, { path: pathname, cookie: cookieLeft(visit.head) });
     case "ambiguous":
       return problem("bad-request", { detail: "The path can be read in more than one way." });
     case "unknown-host":
@@ -119,12 +120,15 @@ function guard(visit: Visit, event: ManifestEvent, path: string): Response | Pro
     return shareWith(problem("head-too-large"), allowedOrigin(visit.request, event));
   }
   const go = (): Response | Promise<Response> => {
-    const credentials = readCredentials(head, { event: event.event, https: address.https });
+    const scope = { event: event.event, https: address.https };
+    const shown = edge.shown.read(head, scope);
+    const { credentials, cookieLeft: cookie } = shown;
     const check = edge.admissions.check(credentials, event, now);
-    const decide = (found: AdmissionCheck) =>
-      found.kind === "admitted"
-        ? forward(visit, path, found)
-        : deny(visit, { event, credentials, check: found });
+    const decide = (found: AdmissionCheck) => {
+      if (found.kind !== "admitted") return deny(visit, { event, credentials, check: found });
+      edge.shown.keep(head, scope, shown);
+      return forward(visit, { path, cookie, admitted: found });
+    };
     return check instanceof Promise ? check.then(decide) : decide(check);
   };
   const asking = keepDripFresh(visit, event.event);

@@ -7,6 +7,7 @@ import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Admissions } from "./admission/admissions.ts";
+import type { ShownReader } from "./admission/shown.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
 import {
@@ -34,6 +35,7 @@ export interface Edge {
   readonly fetch: Fetch;
   readonly admissions: Admissions;
   readonly tickets: Tickets;
+  readonly shown: ShownReader;
   /** Of the newest manifest; `undefined` before the first. */
   routes(): RouteTable | undefined;
   /** `false`: this runtime cannot verify (KR-09). */

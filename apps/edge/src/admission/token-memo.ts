@@ -1,5 +1,6 @@
 import type { KeySet } from "@vestibule/keys/key-set";
 import type { EpochMs } from "@vestibule/kernel/units";
+import { createBoundedMemo } from "./bounded-memo.ts";
 import { MEMO_CHARS_MAX, MEMO_ENTRIES_MAX } from "../limits.ts";
 
 /** What was verified: the exact texts, and the claims. Never a verdict: time and keys are asked again. */
@@ -17,7 +18,6 @@ export interface TokenMemo<Claims> {
   get(token: string, visitor: string): Verified<Claims> | undefined;
   put(token: string, verified: Verified<Claims>): void;
   delete(token: string): void;
-  readonly size: number;
 }
 
 export function createTokenMemo<Claims>(
@@ -26,34 +26,14 @@ export function createTokenMemo<Claims>(
     charsMax: MEMO_CHARS_MAX,
   },
 ): TokenMemo<Claims> {
-  const entries = new Map<string, Verified<Claims>>();
-  let chars = 0;
-  const drop = (token: string, verified: Verified<Claims>) => {
-    entries.delete(token);
-    chars -= token.length + verified.visitor.length;
-  };
+  const memo = createBoundedMemo<Verified<Claims>>(bounds);
   return {
     get(token, visitor) {
-      const found = entries.get(token);
+      const found = memo.get(token);
       return found !== undefined && found.visitor === visitor ? found : undefined;
     },
-    put(token, verified) {
-      const known = entries.get(token);
-      if (known !== undefined) drop(token, known);
-      entries.set(token, verified);
-      chars += token.length + verified.visitor.length;
-      for (const [oldest, entry] of entries) {
-        if (entries.size <= bounds.entriesMax && chars <= bounds.charsMax) break;
-        drop(oldest, entry);
-      }
-    },
-    delete(token) {
-      const known = entries.get(token);
-      if (known !== undefined) drop(token, known);
-    },
-    get size() {
-      return entries.size;
-    },
+    put: (token, verified) => memo.put(token, verified, token.length + verified.visitor.length),
+    delete: (token) => memo.delete(token),
   };
 }
 

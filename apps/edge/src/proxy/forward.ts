@@ -4,29 +4,31 @@
  * nothing can be lost by copying it (EP-01 to EP-07).
  */
 import { ADMISSION_HEADER, VISITOR_HEADER } from "@vestibule/contracts/names";
-import { withoutOurCookies } from "../cookies.ts";
 import { answerWithin } from "../deadline.system.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 import { clientBody, isWithoutBody } from "./client-body.ts";
 
-/** Of the verified fan, for the shop's server. */
-export interface Admitted {
-  readonly admission: string;
-  readonly visitor: string;
+export interface Onward {
+  /** As the origin is to see it; the query goes along as it is. */
+  readonly path: string;
+  /** The `Cookie` header, ours taken out. */
+  readonly cookie: string | undefined;
+  /** Of the verified fan, for the shop's server. */
+  readonly admitted?: { readonly admission: string; readonly visitor: string };
 }
 
 /**
  * The origin's answer, errors included. When the origin cannot be reached: 502; when it sends no
- * response head in time: 504. When the client's own body is malformed: 400. None is ever answered with the holding page (AO-10). Never rejects.
- * @param path as the origin is to see it; the query goes along as it is
+ * response head in time: 504. When the client's own body is malformed: 400. None is ever answered with
+ * the holding page (AO-10). Never rejects.
  */
-export function forward(visit: Visit, path: string, admitted?: Admitted): Promise<Response> {
+export function forward(visit: Visit, onward: Onward): Promise<Response> {
   const { edge, request, address } = visit;
   const body = clientBody(visit);
-  const asked = edge.fetch(edge.config.originUrl + path + address.search, {
+  const asked = edge.fetch(edge.config.originUrl + onward.path + address.search, {
     method: request.method,
-    headers: forwardedHeaders(visit, admitted),
+    headers: forwardedHeaders(visit, onward),
     body: body.stream,
     redirect: "manual",
   });
@@ -41,17 +43,14 @@ export function forward(visit: Visit, path: string, admitted?: Admitted): Promis
 
 function forwardedHeaders(
   { request, head, address }: Visit,
-  admitted: Admitted | undefined,
+  { cookie, admitted }: Onward,
 ): Headers {
   const headers = new Headers(head.headers);
   // A client cannot claim to be admitted, or to come by another address: what is known here is added below.
   for (const name of head.claims) headers.delete(name);
   if (head.hasLength && isWithoutBody(request)) headers.delete("Content-Length");
-  if (head.cookie !== null) {
-    const rest = withoutOurCookies(head.cookie);
-    if (rest === undefined) headers.delete("cookie");
-    else if (rest !== head.cookie) headers.set("cookie", rest);
-  }
+  if (cookie !== undefined && cookie !== head.cookie) headers.set("cookie", cookie);
+  else if (cookie === undefined && head.cookie !== null) headers.delete("cookie");
   const client = headers.get("CF-Connecting-IP");
   if (client !== null) headers.set("X-Forwarded-For", client);
   headers.set("X-Forwarded-Host", address.host);
