@@ -1,3 +1,4 @@
+import { type KeyEncryptionKey, parseKek } from "@vestibule/keys/seal";
 import {
   type Config,
   httpBase,
@@ -13,8 +14,16 @@ import {
 import * as z from "zod/mini";
 import { ISSUER_CHARS_MAX } from "./limits.ts";
 
-/** 32 bytes, base64url without padding; the last character's spare bits are 0. */
-const KEK = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+const kek = z.pipe(
+  z.string(),
+  z.transform((text: string, context) => {
+    const read = parseKek(text);
+    if (read.ok) return read.value;
+    const message = "must be 32 bytes as base64url: 43 characters, no padding";
+    context.issues.push({ code: "custom", input: undefined, message });
+    return z.NEVER;
+  }),
+) as z.ZodMiniType<KeyEncryptionKey>;
 
 export const VARIABLES = {
   port: required("VESTIBULE_PORT", port()),
@@ -29,15 +38,7 @@ export const VARIABLES = {
   ),
   adminToken: requiredSecret("VESTIBULE_ADMIN_TOKEN", secret({ charsMin: 32 })),
   /** Opens the private keys in the database. */
-  kek: requiredSecret(
-    "VESTIBULE_KEK",
-    secret({ charsMin: 1 }).check(
-      z.refine(
-        (value) => KEK.test((value as { reveal(): string }).reveal()),
-        "must be 32 bytes as base64url: 43 characters, no padding",
-      ) as never,
-    ),
-  ),
+  kek: requiredSecret("VESTIBULE_KEK", kek),
 } satisfies Variables;
 
 export type MintConfig = Config<typeof VARIABLES>;

@@ -8,6 +8,11 @@ export const LEASE_RENEW_EVERY_MS = 1_000;
 /** How often a standby looks whether the lease is free. */
 export const LEASE_TRY_EVERY_MS = 500;
 
+/** Renewals and takeovers decide within the time to live: they do not wait longer than this. */
+export const LEASE_DEADLINE_MS = 2_000;
+/** Random bytes of the name of a process. */
+export const HOLDER_BYTES = 16;
+
 /** One reservation of numbers, adapted to the join rate between these. */
 export const BLOCK_NUMBERS_MIN = 64;
 export const BLOCK_NUMBERS_MAX = 8_192;
@@ -32,6 +37,11 @@ export const DEMAND_RUNS_MAX = 10_000;
 export const RECENT_JOINS_MAX = 524_288;
 export const RECENT_JOINS_MS = JOIN_RETRY_SECONDS * 1_000;
 
+/** Writes of one event that wait. Ticks and claim flushes are at most one each; the rest is organizers. */
+export const WRITES_MAX = 64;
+/** A tick that takes longer is worth less than the next one. */
+export const STEP_DEADLINE_MS = 4_500;
+
 /** How often the drip controller looks at every event. */
 export const TICK_EVERY_MS = 1_000;
 /** A newcomer to a quiet line waits this long for company before a tick of their own. */
@@ -54,11 +64,16 @@ export const ENDED_SHOWN_MS = 30 * 86_400_000;
 export const SKIPS_MAX = 1_000;
 /** Ended holds that a statement lists: those whose admissions can still be alive. */
 export const CUTS_MAX = 1_000;
+/** An admission that a hold voided may be shown this long after its `exp`. */
+export const CUT_MARGIN_MS = 60_000;
+/** Count × length of a listed segment, as packages/drip bounds it. */
+export const JOINED_PRODUCT_MAX = 1e14;
 
 /** Characters of the issuer: with the longest slug every token stays below TOKEN_CHARS_MAX. */
 export const ISSUER_CHARS_MAX = 200;
 
 assert(LEASE_RENEW_EVERY_MS * 2 < LEASE_TTL_MS, "two renewals fit into the lease");
+assert(LEASE_DEADLINE_MS < LEASE_TTL_MS, "a renewal is over before the lease is");
 assert(BLOCK_NUMBERS_MIN < BLOCK_NUMBERS_MAX, "blocks can adapt");
 assert(
   SAFETY_GAP_NUMBERS >= 4 * BLOCK_NUMBERS_MAX,

@@ -11,11 +11,11 @@ import { slotTimes } from "@vestibule/drip/slot";
 import { opensAt } from "@vestibule/drip/segment";
 import { problem } from "@vestibule/service/problems";
 import type { LineEntry, LineTerm } from "./lead/line-term.ts";
-import { UNAVAILABLE_RETRY_SECONDS } from "./limits.ts";
 import type { EventLine } from "./line/event-line.ts";
 import { assertJoinable, isEnded } from "./line/event-state.ts";
 import type { RecentJoins } from "./line/recent-joins.ts";
 import type { Sub, Tokens } from "./tokens.ts";
+import { unavailable } from "./unavailable.ts";
 
 export interface MintOptions {
   readonly clock: Clock;
@@ -50,10 +50,7 @@ export class Mint {
   leading(): LineTerm {
     const term = this.#term();
     if (term !== undefined) return term;
-    throw problem("unavailable", {
-      internal: "this mint does not lead",
-      retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-    });
+    throw unavailable("this mint does not lead");
   }
 
   /** @throws AppError `unavailable`, `event-not-found`. */

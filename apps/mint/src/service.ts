@@ -7,7 +7,6 @@ import type { Randomness } from "@vestibule/kernel/randomness";
 import { createApp } from "@vestibule/service/app";
 import { type RunningServer, startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
-import { parseKek } from "@vestibule/keys/seal";
 import { addAdminRoutes } from "./http/admin-routes.ts";
 import { fastJoin } from "./http/fast-join.ts";
 import { addLineRoutes } from "./http/line-routes.ts";
@@ -17,10 +16,10 @@ import { ensureKeyRing, type KeyRing, KeyTrouble, readKeyRing } from "./keys/key
 import { signingDesk } from "./keys/signing-desk.ts";
 import { Leadership } from "./lead/leadership.ts";
 import { LineTerm } from "./lead/line-term.ts";
-import { RECENT_JOINS_MAX, RECENT_JOINS_MS } from "./limits.ts";
+import { HOLDER_BYTES, RECENT_JOINS_MAX, RECENT_JOINS_MS } from "./limits.ts";
 import { RecentJoins } from "./line/recent-joins.ts";
 import { Mint } from "./mint.ts";
-import { assertSynchronousCommit, MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
+import { MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
 import type { Timers } from "./timers.ts";
 
 export interface MintParts {
@@ -42,8 +41,6 @@ export interface RunningMint {
   stop(): Promise<void>;
 }
 
-const HOLDER_BYTES = 16;
-
 /**
  * @throws KeyTrouble, ListenError, and Error with advice for a database that does not fit.
  */
@@ -51,12 +48,9 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   const { config, database, clock, randomness, timers, log } = parts;
   await migrate(database, MIGRATIONS);
   await database.assertSessionSettings();
-  await assertSynchronousCommit(database);
   const store = postgresStore(database);
-  const kek = parseKek(config.kek.reveal());
-  if (!kek.ok) throw new KeyTrouble("VESTIBULE_KEK must be 32 bytes as base64url");
 
-  let ring: KeyRing | undefined = await readKeyRing(store, kek.value);
+  let ring: KeyRing | undefined = await readKeyRing(store, config.kek);
   const tokens = signingDesk({
     issuer: config.issuer,
     skewSeconds: SKEW_SECONDS_DEFAULT,
@@ -72,7 +66,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     holder: Buffer.from(randomness.bytes(HOLDER_BYTES)).toString("base64url"),
     begin: async (lead, onLost) => {
       try {
-        ring = await ensureKeyRing(store, { lead, kek: kek.value, now: clock.now() });
+        ring = await ensureKeyRing(store, { lead, kek: config.kek, now: clock.now() });
       } catch (error) {
         if (error instanceof KeyTrouble) parts.onFatal(error);
         throw error;

@@ -146,11 +146,3 @@ export const holdSchema = z.strictObject({
   reason: z.optional(line(NOTICE_CHARS_MAX)),
 });
 export type Hold = z.infer<typeof holdSchema>;
-
-/** Claim window in force: the shorter of the set one and the lifetime. */
-export function effectiveClaimWindowSeconds(settings: {
-  readonly claimWindowSeconds: number;
-  readonly lifetimeSeconds: number;
-}): number {
-  return Math.min(settings.claimWindowSeconds, settings.lifetimeSeconds);
-}

@@ -55,7 +55,7 @@ export function optional<Value, Fallback>(
 }
 
 /** A secret that must be given, in `name` or in the file that `name_FILE` names. */
-export function requiredSecret(name: string, schema: z.ZodMiniType<Secret>): Variable<Secret> {
+export function requiredSecret<Value>(name: string, schema: z.ZodMiniType<Value>): Variable<Value> {
   return { name, schema, fromFile: true };
 }
 

@@ -4,9 +4,9 @@ import { STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
 import { JWKS_REFRESH_MS } from "@vestibule/contracts/limits";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
 import { readJson } from "@vestibule/service/json-body";
-import { problem } from "@vestibule/service/problems";
 import type { Mint } from "../mint.ts";
 import type { PublishedKeys } from "../keys/key-ring.ts";
+import { unavailable } from "../unavailable.ts";
 
 export interface LineRoutes {
   readonly mint: Mint;
@@ -17,7 +17,7 @@ export interface LineRoutes {
 export function addLineRoutes(app: ServiceApp, { mint, keys }: LineRoutes): void {
   app.get("/.well-known/jwks.json", (context) => {
     const published = keys();
-    if (published === undefined) throw problem("unavailable", { retryAfterSeconds: 1 });
+    if (published === undefined) throw unavailable("no keys were read yet");
     const headers = {
       "Content-Type": "application/jwk-set+json",
       "Cache-Control": `public, max-age=${JWKS_REFRESH_MS / 1_000}`,

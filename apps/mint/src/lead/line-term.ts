@@ -4,13 +4,11 @@ import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
-import { problem } from "@vestibule/service/problems";
 import {
   NEWCOMER_TICK_MS,
   STATEMENT_FRESH_MS,
   TICKS_AT_ONCE_MAX,
   TICK_EVERY_MS,
-  UNAVAILABLE_RETRY_SECONDS,
 } from "../limits.ts";
 import { ClaimDesk } from "../line/claim-desk.ts";
 import { tick } from "../line/controller.ts";
@@ -20,6 +18,7 @@ import { dripClaims, manifestClaims } from "../line/statement.ts";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
 import type { AuditEntry, BlockEnd, EventRecord, Lead, MintStore } from "../store/store.ts";
 import type { Timers } from "../timers.ts";
+import { unavailable } from "../unavailable.ts";
 import { CachedText } from "./cached-text.ts";
 import type { Term } from "./leadership.ts";
 
@@ -214,10 +213,7 @@ export class LineTerm implements Term {
 
   #assertConfirmed(): void {
     if (this.#options.isConfirmed()) return;
-    throw problem("unavailable", {
-      internal: "the lease may have run out: renewals fail",
-      retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-    });
+    throw unavailable("the lease may have run out: renewals fail");
   }
 
   #nextSeq(): number {

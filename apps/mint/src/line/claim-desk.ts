@@ -16,6 +16,7 @@ import {
   UNAVAILABLE_RETRY_SECONDS,
 } from "../limits.ts";
 import type { ClaimOf, PlaceFound, StoredSegment } from "../store/store.ts";
+import { unavailable } from "../unavailable.ts";
 import type { EventLine } from "./event-line.ts";
 import { isEnded } from "./event-state.ts";
 
@@ -184,8 +185,4 @@ function onDemand(): Error {
     detail: "This place gets the next slot",
     retryAfterSeconds: DEMAND_RETRY_SECONDS,
   });
-}
-
-function unavailable(internal: string): Error {
-  return problem("unavailable", { internal, retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS });
 }

@@ -2,12 +2,12 @@
  * One event under one leader: what is stored, as a value, plus the numbers given from memory. All
  * writes but reservations pass `write`, one at a time, so that lapses and claims never race.
  */
-import type { Segment, NumberRange } from "@vestibule/drip/line-state";
+import type { NumberRange } from "@vestibule/drip/line-state";
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import type { Clock } from "@vestibule/kernel/clock";
 import { type EpochMs, ticketNumber } from "@vestibule/kernel/units";
-import { problem } from "@vestibule/service/problems";
-import { UNAVAILABLE_RETRY_SECONDS } from "../limits.ts";
+import { WRITES_MAX } from "../limits.ts";
+import { applied } from "../store/applied.ts";
 import {
   type Demand,
   type EventChange,
@@ -19,11 +19,9 @@ import {
   type StepDone,
   type StoredSegment,
 } from "../store/store.ts";
+import { unavailable } from "../unavailable.ts";
 import { Sequencer } from "./sequencer.ts";
 import { SerialQueue } from "./serial-queue.ts";
-
-/** Ticks and claim flushes are at most one each; the rest is organizers. */
-const WRITES_MAX = 64;
 
 export interface LineOptions {
   readonly lead: Lead;
@@ -117,11 +115,7 @@ export class EventLine {
       return done;
     } catch (error) {
       if (!(error instanceof LineMovedError)) throw error;
-      throw problem("unavailable", {
-        internal: "the line moved: an earlier write was stored after all",
-        retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-        cause: error,
-      });
+      throw unavailable("the line moved: an earlier write was stored after all", error);
     }
   }
 
@@ -204,11 +198,7 @@ export class EventLine {
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
       this.#onLeaseLost();
-      throw problem("unavailable", {
-        internal: "another mint leads",
-        retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-        cause: error,
-      });
+      throw unavailable("another mint leads", error);
     }
   }
 }
@@ -217,48 +207,4 @@ export class EventLine {
 function isUnknownOutcome(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === undefined || code === "unavailable";
-}
-
-function applied(
-  record: EventRecord,
-  { change, segments }: StepDone,
-  own: { readonly epoch: number; readonly first: number },
-): EventRecord {
-  const settled = new Set(change.settled?.map(({ id }) => id));
-  const cuts = new Map(change.cutSegments?.map(({ id, cutAfter }) => [id, cutAfter]));
-  return {
-    ...record,
-    lineVersion: record.lineVersion + 1,
-    version: record.version + (change.audit === undefined ? 0 : 1),
-    settings: change.settings ?? record.settings,
-    facts: change.facts ?? record.facts,
-    progress: change.progress ?? record.progress,
-    blocks:
-      change.issuedThrough === undefined
-        ? record.blocks
-        : [
-            ...record.blocks.filter(({ epoch }) => epoch !== own.epoch),
-            { ...own, last: change.issuedThrough, issuedThrough: change.issuedThrough },
-          ],
-    segments: [...record.segments, ...segments]
-      .filter(({ id }) => !settled.has(id))
-      .map((segment) => withCut(segment, cuts.get(segment.id))),
-    demand: changedDemand(record.demand, change),
-    cuts: change.cut === undefined ? record.cuts : [...record.cuts, change.cut],
-  };
-}
-
-function withCut<Piece extends Segment>(segment: Piece, cutAfter: EpochMs | undefined): Piece {
-  return cutAfter === undefined ? segment : { ...segment, cutAfter };
-}
-
-function changedDemand(
-  demand: readonly Demand[],
-  { demandDone = [], demandSet = [] }: EventChange,
-): readonly Demand[] {
-  if (demandDone.length === 0 && demandSet.length === 0) return demand;
-  const byPosition = new Map(demand.map((run) => [run.position, run]));
-  for (const position of demandDone) byPosition.delete(position);
-  for (const run of demandSet) byPosition.set(run.position, run);
-  return [...byPosition.values()].sort((a, b) => a.position - b.position);
 }

@@ -3,15 +3,11 @@
  * number is given at most once because it lies in a block that nobody else can have, and because
  * `take` counts up and nothing else.
  */
-import { problem } from "@vestibule/service/problems";
 import type { Clock } from "@vestibule/kernel/clock";
-import {
-  BLOCK_LASTS_MS,
-  BLOCK_NUMBERS_MAX,
-  BLOCK_NUMBERS_MIN,
-  JOIN_QUEUE_MAX,
-  UNAVAILABLE_RETRY_SECONDS,
-} from "../limits.ts";
+import { BLOCK_LASTS_MS, BLOCK_NUMBERS_MAX, BLOCK_NUMBERS_MIN, JOIN_QUEUE_MAX } from "../limits.ts";
+import { unavailable } from "../unavailable.ts";
+
+const STOPPED = "this leader gives no more numbers";
 
 export interface SequencerOptions {
   /** The first number of this leader's block. */
@@ -70,12 +66,7 @@ export class Sequencer {
    */
   refilled(): Promise<void> {
     if (this.#stopped || this.#waiters.length >= this.#queueMax) {
-      return Promise.reject(
-        problem("unavailable", {
-          internal: this.#stopped ? "this leader gives no more numbers" : "too many joins wait",
-          retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-        }),
-      );
+      return Promise.reject(unavailable(this.#stopped ? STOPPED : "too many joins wait"));
     }
     const waiter = Promise.withResolvers<void>();
     this.#waiters.push(waiter);
@@ -105,7 +96,7 @@ export class Sequencer {
   /** Gives nothing more, for good. */
   stop(): void {
     this.#stopped = true;
-    const error = problem("unavailable", { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS });
+    const error = unavailable(STOPPED);
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
   }
 

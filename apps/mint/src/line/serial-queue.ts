@@ -1,5 +1,4 @@
-import { problem } from "@vestibule/service/problems";
-import { UNAVAILABLE_RETRY_SECONDS } from "../limits.ts";
+import { unavailable } from "../unavailable.ts";
 
 /** One job after the other, in order: what must not race within one event runs here. */
 export class SerialQueue {
@@ -18,12 +17,7 @@ export class SerialQueue {
    */
   run<Value>(job: () => Promise<Value>): Promise<Value> {
     if (this.#jobs >= this.#jobsMax) {
-      return Promise.reject(
-        problem("unavailable", {
-          internal: "too many writes of one event wait",
-          retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
-        }),
-      );
+      return Promise.reject(unavailable("too many writes of one event wait"));
     }
     this.#jobs += 1;
     const done = this.#tail.then(job).finally(() => {

@@ -1,19 +1,20 @@
 /** What the mint says about one event, and about all: the claims of drip statement and manifest. */
-import { effectiveClaimWindowSeconds } from "@vestibule/contracts/event-settings";
 import { DRIP_STATEMENT_SECONDS, MANIFEST_STATEMENT_SECONDS } from "@vestibule/contracts/limits";
 import type { DripClaims, ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import { claimWindowMs } from "@vestibule/drip/slot";
 import { servingNumber } from "@vestibule/drip/line";
 import type { Segment } from "@vestibule/drip/line-state";
 import { type EpochMs, toSeconds } from "@vestibule/kernel/units";
-import { CUTS_MAX, ENDED_SHOWN_MS, SKIPS_MAX } from "../limits.ts";
+import {
+  CUT_MARGIN_MS,
+  CUTS_MAX,
+  ENDED_SHOWN_MS,
+  JOINED_PRODUCT_MAX,
+  SKIPS_MAX,
+} from "../limits.ts";
 import type { EventRecord } from "../store/store.ts";
 import type { EventLine } from "./event-line.ts";
 import { endOf, stateAt } from "./event-state.ts";
-
-/** An admission that a hold voided may be shown this long after its `exp`. */
-const CUT_MARGIN_MS = 60_000;
-/** Count × length of a segment, as packages/drip bounds it. */
-const JOINED_PRODUCT_MAX = 1e14;
 
 /** @param seq higher than that of every statement of this event before. */
 export function dripClaims(
@@ -72,7 +73,7 @@ function manifestEvent({ settings, facts }: EventRecord): ManifestEvent {
     bypass: settings.bypass,
     homePath: settings.homePath,
     lifetimeSeconds: settings.lifetimeSeconds,
-    claimWindowSeconds: effectiveClaimWindowSeconds(settings),
+    claimWindowSeconds: claimWindowMs(settings) / 1_000,
     holdingStatus: settings.holdingStatus,
     accent: settings.accent,
     endsAt: endOf(settings, facts),

@@ -1,10 +1,8 @@
 import type { Database } from "@vestibule/db/connect";
+import { LEASE_DEADLINE_MS } from "../limits.ts";
 import { bigints, texts } from "./arrays.ts";
 import { fence } from "./fence.ts";
 import type { BlockEnd, Lead, MintStore } from "./store.ts";
-
-/** Renewals and takeovers decide within the time to live: they do not wait longer than this. */
-const DEADLINE_MS = 2_000;
 
 export function leaseRepository(
   database: Database,
@@ -30,7 +28,7 @@ export function leaseRepository(
              where id = 1`;
           return { holder, epoch };
         },
-        { deadlineMs: DEADLINE_MS },
+        { deadlineMs: LEASE_DEADLINE_MS },
       ),
 
     renewLease: (lead, ttlMs) =>
@@ -41,7 +39,7 @@ export function leaseRepository(
              where id = 1 and epoch = ${lead.epoch} and holder = ${lead.holder} and not released`;
           return rows.count === 1;
         },
-        { deadlineMs: DEADLINE_MS },
+        { deadlineMs: LEASE_DEADLINE_MS },
       ),
 
     releaseLease: (lead, ends) =>

@@ -22,19 +22,3 @@ export function postgresStore(database: Database): MintStore {
     ...keyRepository(database),
   };
 }
-
-/**
- * Refuses a database that answers a commit before it is on disk: a grant could be lost and repeated.
- *
- * @throws Error that says what to do.
- */
-export async function assertSynchronousCommit(database: Database): Promise<void> {
-  const [row] = await database.run(
-    (sql) => sql<{ value: string }[]>`
-    select current_setting('synchronous_commit') as value`,
-  );
-  if (row?.value !== "off") return;
-  throw new Error(
-    "PostgreSQL runs with synchronous_commit = off: turn it on, or a crash repeats numbers",
-  );
-}

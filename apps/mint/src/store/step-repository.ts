@@ -1,5 +1,6 @@
 import type { Database, Transaction } from "@vestibule/db/connect";
 import { assert } from "@vestibule/kernel/assert";
+import { STEP_DEADLINE_MS } from "../limits.ts";
 import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment, writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
@@ -12,9 +13,6 @@ import {
   type StepRequest,
   type StoredSegment,
 } from "./store.ts";
-
-/** A tick that takes longer is worth less than the next one. */
-const DEADLINE_MS = 4_500;
 
 export function stepRepository(database: Database): Pick<MintStore, "step"> {
   return {
@@ -42,7 +40,7 @@ export function stepRepository(database: Database): Pick<MintStore, "step"> {
           ]);
           return { change, segments };
         },
-        { deadlineMs: DEADLINE_MS },
+        { deadlineMs: STEP_DEADLINE_MS },
       ),
   };
 }

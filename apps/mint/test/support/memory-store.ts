@@ -3,6 +3,7 @@ import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { applied } from "../../src/store/applied.ts";
 import {
   type AuditEntry,
   type ClaimsRequest,
@@ -262,28 +263,14 @@ export class MemoryStore implements MintStore {
       if (piece !== undefined && cuts.has(id) && opensAt(piece, n) > (piece.cutAfter ?? Infinity))
         row.claims.delete(n);
     }
-    const demand = new Map(row.record.demand.map((run) => [run.position, run]));
-    for (const position of change.demandDone ?? []) demand.delete(position);
-    for (const run of change.demandSet ?? []) demand.set(run.position, run);
-    const { record } = row;
-    row.record = {
-      ...record,
-      lineVersion: record.lineVersion + 1,
-      version: record.version + (change.audit === undefined ? 0 : 1),
-      settings: change.settings ?? record.settings,
-      facts: change.facts ?? record.facts,
-      progress: change.progress ?? record.progress,
-      blocks: record.blocks.map((block) =>
-        block.epoch === lead.epoch && change.issuedThrough !== undefined
-          ? { ...block, issuedThrough: Math.max(block.issuedThrough, change.issuedThrough) }
-          : block,
-      ),
-      segments: row.segments
-        .filter((segment) => !segment.settled)
-        .map(({ settled: _settled, ...segment }) => segment),
-      demand: [...demand.values()].sort((a, b) => a.position - b.position),
-      cuts: change.cut === undefined ? record.cuts : [...record.cuts, change.cut],
-    };
+    const own = row.record.blocks.find(({ epoch }) => epoch === lead.epoch);
+    // As in PostgreSQL: nothing is noted on a block that was never reserved.
+    const { issuedThrough: _unreserved, ...rest } = change;
+    row.record = applied(
+      row.record,
+      { change: own === undefined ? rest : change, segments },
+      own ?? { epoch: lead.epoch, first: 1 },
+    );
   }
 
   #claimsOf(row: Row, segment: number): number {

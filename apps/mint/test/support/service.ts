@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { connectDatabase, type Database } from "@vestibule/db/connect";
 import { systemClock } from "@vestibule/kernel/clock.system";
 import { systemRandomness } from "@vestibule/kernel/randomness.system";
+import { kekOf } from "@vestibule/keys/seal";
 import { silentLog } from "@vestibule/service/log";
 import { Secret } from "@vestibule/service/secret";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
@@ -19,7 +20,8 @@ import { type RunningMint, startMint } from "../../src/service.ts";
 import { systemTimers } from "../../src/timers.system.ts";
 
 export const ADMIN_TOKEN = "t".repeat(40);
-export const KEK = Buffer.alloc(32, 7).toString("base64url");
+const KEK_BYTES = new Uint8Array(32).fill(7);
+const KEK = Buffer.from(KEK_BYTES).toString("base64url");
 const ISSUER = "https://mint.example";
 /** 2100-01-01 */
 export const FAR = 4_102_444_800_000;
@@ -118,7 +120,9 @@ export interface LocalMint {
   stop(): Promise<void>;
 }
 
-export async function localMint(options: { url?: string; kek?: string } = {}): Promise<LocalMint> {
+export async function localMint(
+  options: { url?: string; kek?: Uint8Array<ArrayBuffer> } = {},
+): Promise<LocalMint> {
   const url = options.url ?? (await freshDatabase());
   const database = connectDatabase({ url, applicationName: "mint-test" });
   const running = await startMint({
@@ -127,7 +131,7 @@ export async function localMint(options: { url?: string; kek?: string } = {}): P
       host: "127.0.0.1",
       issuer: ISSUER,
       adminToken: new Secret(ADMIN_TOKEN),
-      kek: new Secret(options.kek ?? KEK),
+      kek: kekOf(options.kek ?? KEK_BYTES),
     },
     database,
     clock: systemClock,
