@@ -1,6 +1,7 @@
 import { slotOf } from "@vestibule/drip/line";
 import { AppError } from "@vestibule/kernel/app-error";
 import { describe, expect, it } from "vitest";
+import { eventView } from "../src/http/event-view.ts";
 import { openings, twice } from "./support/exactness.ts";
 import { codeOf, memoryWorld } from "./support/world.ts";
 
@@ -175,5 +176,28 @@ describe("law 11: waiting is free", () => {
       await (round % 2 === 0 ? world.crash() : world.restart());
       world.clock.advance(1_000);
     }
+  });
+});
+
+describe("a tick that fails for a reason of ours", () => {
+  it("shows in the organizer's view for as long as it lasts; trouble of the store does not", async () => {
+    const world = await memoryWorld();
+    const entry = world.mint.entry(world.event);
+    const since = async () => (await eventView(entry, world.clock.now())).failingSince;
+    const { store } = world;
+    const step = store.step.bind(store);
+    await world.join();
+    store.step = () => Promise.reject(away());
+    await world.tick();
+    expect(await since()).toBeUndefined();
+    store.step = () => Promise.reject(new Error("a bug"));
+    const began = world.clock.now();
+    await world.tick();
+    await world.pass(3_000);
+    expect(await since()).toBe(began);
+    expect((await world.join()).place.number).toBe(2);
+    store.step = step;
+    await world.tick();
+    expect(await since()).toBeUndefined();
   });
 });

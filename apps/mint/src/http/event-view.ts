@@ -32,9 +32,14 @@ export interface EventView extends EventSettings {
   readonly heldReason?: string;
   readonly soldoutAt?: number;
   readonly endedAt?: number;
+  /** Since when the drip stands still for a fault of the mint's own; see its log. */
+  readonly failingSince?: number;
 }
 
-export async function eventView({ line }: LineEntry, now: EpochMs): Promise<EventView> {
+export async function eventView(
+  { line, failingSince }: LineEntry,
+  now: EpochMs,
+): Promise<EventView> {
   const tally = await line.store.tally(line.event);
   const { record } = line;
   const { settings, facts, progress } = record;
@@ -66,5 +71,6 @@ export async function eventView({ line }: LineEntry, now: EpochMs): Promise<Even
       : { heldSince: held.since, heldScope: held.scope, heldReason: held.reason }),
     ...(facts.soldoutAt === undefined ? {} : { soldoutAt: facts.soldoutAt }),
     ...(facts.endedAt === undefined ? {} : { endedAt: facts.endedAt }),
+    ...(failingSince === undefined ? {} : { failingSince }),
   };
 }

@@ -359,6 +359,7 @@ function eventSchema(settings: Json): Json {
       heldReason: { type: "string" },
       soldoutAt: moment,
       endedAt: moment,
+      failingSince: moment,
     },
   };
 }

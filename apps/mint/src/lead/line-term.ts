@@ -1,5 +1,6 @@
 /** One term as leader: the lines of all events, their claim desks, their ticks and their statements. */
 import type { EventSettings } from "@vestibule/contracts/event-settings";
+import { AppError } from "@vestibule/kernel/app-error";
 import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { EpochMs } from "@vestibule/kernel/units";
@@ -50,6 +51,8 @@ export interface LineEntry {
   readonly line: EventLine;
   readonly desk: ClaimDesk;
   readonly statement: CachedText;
+  /** Since when ticks fail for another reason than the store's; written by ticks alone. */
+  failingSince: EpochMs | undefined;
 }
 
 export class LineTerm implements Term {
@@ -179,22 +182,35 @@ export class LineTerm implements Term {
       line,
       desk: new ClaimDesk({ line, clock }),
       statement: new CachedText({ freshMs: STATEMENT_FRESH_MS }),
+      failingSince: undefined,
     });
   }
 
-  async #tickOne({ line }: LineEntry): Promise<void> {
+  async #tickOne(entry: LineEntry): Promise<void> {
+    const { line } = entry;
     if (this.#ticking.has(line.event) || this.#over) return;
     this.#ticking.add(line.event);
     try {
       await tick(line);
+      entry.failingSince = undefined;
     } catch (error) {
-      this.#options.log.warn("tick-failed", {
-        line: line.event,
-        reason: error instanceof Error ? error.message : String(error),
-      });
+      this.#tickFailed(entry, error);
     } finally {
       this.#ticking.delete(line.event);
     }
+  }
+
+  #tickFailed(entry: LineEntry, error: unknown): void {
+    const { log, clock } = this.#options;
+    const { event } = entry.line;
+    if (error instanceof AppError) {
+      log.warn("tick-failed", { line: event, reason: error.message });
+      return;
+    }
+    // A fault of ours, which no waiting mends: once in the log, and in the organizer's view while it lasts.
+    if (entry.failingSince !== undefined) return;
+    entry.failingSince = clock.now();
+    log.error("tick-failed", error, { line: event });
   }
 
   #scheduleTicks(): void {

@@ -122,6 +122,7 @@ export class World<Store extends MintStore> {
       log: {
         ...silentLog,
         warn: (_event, fields) => void this.failures.push(String(fields?.["reason"])),
+        error: (_event, error) => void this.failures.push(String(error)),
       },
       isConfirmed: () => true,
       onLost: () => {
