@@ -2,7 +2,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import type { Log } from "./log.ts";
-import { httpProblem, problem } from "./problems.ts";
+import { httpProblem, logFailure, problem } from "./problems.ts";
 
 export type ServiceEnv = { Bindings: HttpBindings };
 export type ServiceApp = Hono<ServiceEnv>;
@@ -43,16 +43,10 @@ export function noStore(context: ServiceContext, status: number, body: unknown):
   });
 }
 
-/** `error` as a problem document; logged when it is ours. */
+/** `error` as a problem document; logged when it is ours (`logFailure`). */
 export function answerProblem(error: unknown, context: ServiceContext, log: Log): Response {
   const { code, status, headers, body } = httpProblem(error);
-  if (status >= 500) {
-    log.error("request-failed", error, {
-      method: context.req.method,
-      path: context.req.path,
-      code,
-    });
-  }
+  logFailure(log, error, { method: context.req.method, path: context.req.path, code, status });
   return context.body(body, status as 200, {
     ...headers,
     // Whatever of the body is still on its way is not worth waiting for.

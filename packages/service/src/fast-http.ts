@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { BODY_BYTES_MAX } from "@vestibule/contracts/limits";
 import { isJsonMediaType } from "./json-body.ts";
 import type { Log } from "./log.ts";
-import { httpProblem, problem } from "./problems.ts";
+import { httpProblem, logFailure, problem } from "./problems.ts";
 
 /**
  * The bytes of a JSON body; decode them with `decodeJson`.
@@ -55,7 +55,7 @@ export function sendJson(outgoing: ServerResponse, status: number, body: string)
   outgoing.end(body);
 }
 
-/** Answers `error` as a problem document; logged when it is ours. */
+/** Answers `error` as a problem document; logged when it is ours (`logFailure`). */
 export function sendProblem(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -63,9 +63,7 @@ export function sendProblem(
   log: Log,
 ): void {
   const { code, status, headers, body } = httpProblem(error);
-  if (status >= 500) {
-    log.error("request-failed", error, { method: incoming.method, path: pathOf(incoming), code });
-  }
+  logFailure(log, error, { method: incoming.method, path: pathOf(incoming), code, status });
   if (outgoing.headersSent) {
     outgoing.destroy();
     return;

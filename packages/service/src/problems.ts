@@ -2,6 +2,7 @@
 import { PROBLEM_MEDIA_TYPE } from "@vestibule/contracts/names";
 import { PROBLEMS, type ProblemCode, problemDocument } from "@vestibule/contracts/problems";
 import { AppError } from "@vestibule/kernel/app-error";
+import type { Log } from "./log.ts";
 
 /** A problem as HTTP: status, headers, body. The server's own trouble carries what to log. */
 export interface HttpProblem {
@@ -33,6 +34,24 @@ export function httpProblem(error: unknown): HttpProblem {
     extensions: known?.extensions ?? {},
   });
   return { code, status, headers, body: JSON.stringify(document) };
+}
+
+/**
+ * Our faults are errors. What was decided (503: a standby, an outage, a hold) is one line without a
+ * stack, and `/readyz`, which is asked all the time and says it all in its answer, is none.
+ */
+export function logFailure(
+  log: Log,
+  error: unknown,
+  request: { method: string | undefined; path: string; code: ProblemCode; status: number },
+): void {
+  const { status, ...fields } = request;
+  if (status < 500) return;
+  if (status !== 503) log.error("request-failed", error, fields);
+  else if (fields.path !== "/readyz") {
+    const reason = error instanceof AppError ? error.message : undefined;
+    log.info("request-unavailable", { ...fields, reason });
+  }
 }
 
 /** Our own code's shorthand: the compiler checks the code against the registry. */

@@ -24,7 +24,12 @@ afterEach(async () => {
 });
 
 const logged: { event: string; error: unknown }[] = [];
-const log: Log = { ...silentLog, error: (event, error) => void logged.push({ event, error }) };
+const noted: { event: string; reason: unknown }[] = [];
+const log: Log = {
+  ...silentLog,
+  error: (event, error) => void logged.push({ event, error }),
+  info: (event, fields) => void noted.push({ event, reason: fields?.["reason"] }),
+};
 
 /** `/slow` and `/fast` read the same JSON, through hono and on the fast path. */
 async function start(
@@ -113,7 +118,7 @@ test("unknown paths are 404, known paths with another method 405 with what is al
   expect((await fetch(`${url}/healthz`, { method: "HEAD" })).status).toBe(200);
 });
 
-test("an unknown error is 500, logged, and tells the caller nothing", async () => {
+test("an unknown error is 500 and logged as one, a decided 503 only noted; neither tells the caller why", async () => {
   const { url } = await start({}, (app) => {
     app.get("/boom", () => {
       throw new Error("password is hunter2");
@@ -131,12 +136,16 @@ test("an unknown error is 500, logged, and tells the caller nothing", async () =
     expect([answer.status, text.includes("hunter2")]).toEqual([500, false]);
     expect(logged.at(-1)?.event).toBe("request-failed");
   }
+  const errors = logged.length;
   const known = await fetch(`${url}/known`);
   expect([known.status, known.headers.get("retry-after")]).toEqual([503, "2"]);
   expect(await known.text()).not.toContain("hunter2");
+  expect(logged).toHaveLength(errors);
+  expect(noted).toEqual([{ event: "request-unavailable", reason: "hunter2" }]);
 });
 
-test("not ready is 503 with the name of what is missing", async () => {
+test("not ready is 503 with the name of what is missing, and floods no log", async () => {
+  const lines = [logged.length, noted.length];
   const app = createApp({
     log,
     checks: { a: () => true, b: () => Promise.reject(new Error("away")) },
@@ -144,6 +153,7 @@ test("not ready is 503 with the name of what is missing", async () => {
   const answer = await app.request("/readyz");
   expect(answer.status).toBe(503);
   expect(await answer.json()).toMatchObject({ ready: false, checks: { a: true, b: false } });
+  expect([logged.length, noted.length]).toEqual(lines);
 });
 
 test("a taken port is said in words", async () => {
