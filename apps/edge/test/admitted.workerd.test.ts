@@ -120,7 +120,13 @@ describe("bodies", () => {
         controller.error(new TypeError("malformed chunk"));
       },
     });
+    let abandoned = false;
+    world.whenAborted = () => {
+      abandoned = true;
+    };
     expect((await world.post("/events/demo/buy", { headers, body })).status).toBe(400);
+    // What arrived of it must not look like all of it to the origin.
+    expect([abandoned, world.toOrigin()]).toEqual([true, []]);
     world.origin = () => Promise.reject(new Error("gone"));
     expect((await world.post("/events/demo/buy", { headers, body: "hi" })).status).toBe(502);
   });

@@ -172,11 +172,11 @@ export async function createWorld(
     subtle: (options.subtle ?? crypto.subtle) as typeof crypto.subtle,
     log: () => undefined,
     fetch: async (url, init) => {
+      init.signal?.addEventListener("abort", () => world.whenAborted?.());
       const headers = new Headers(init.headers);
       const body = init.body ? await new Response(init.body).text() : "";
       const request = { url, method: init.method ?? "GET", headers, body, redirect: init.redirect };
       sent.push(request);
-      init.signal?.addEventListener("abort", () => world.whenAborted?.());
       if (isMint(url)) return answerAsMint(world, request);
       return url.startsWith("https://purchase.internal/")
         ? world.purchase(request)

@@ -3,12 +3,11 @@ import type { Visit } from "../visit.ts";
 
 export interface ClientBody {
   readonly stream: ReadableStream<Uint8Array> | null;
-  /** True when it broke off or was malformed on its way to us: not the origin's fault. */
-  readonly isBroken: () => boolean;
+  /** Aborts when it breaks off or is malformed on its way to us: not the origin's fault. */
+  readonly broken: AbortSignal | null;
 }
 
-const never = () => false;
-const NONE: ClientBody = { stream: null, isBroken: never };
+const NONE: ClientBody = { stream: null, broken: null };
 
 /**
  * A GET or HEAD has none, whatever its head says: what one means is not defined (RFC 9110 section 9.3.1),
@@ -19,7 +18,7 @@ export function clientBody({ request, head }: Visit): ClientBody {
   if (isWithoutBody(request)) return NONE;
   const { body } = request;
   if (body === null) return NONE;
-  return head.hasLength ? { stream: body, isBroken: never } : watched(body);
+  return head.hasLength ? { stream: body, broken: null } : watched(body);
 }
 
 export function isWithoutBody({ method }: Request): boolean {
@@ -28,7 +27,7 @@ export function isWithoutBody({ method }: Request): boolean {
 
 function watched(body: ReadableStream<Uint8Array>): ClientBody {
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
-  let broken = false;
+  const broken = new AbortController();
   const stream = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
@@ -36,11 +35,12 @@ function watched(body: ReadableStream<Uint8Array>): ClientBody {
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (error) {
-        broken = true;
+        // First: a stream in error alone would be ended by the runtime as if it were whole.
+        broken.abort();
         controller.error(error);
       }
     },
     cancel: (reason) => reader.cancel(reason),
   });
-  return { stream, isBroken: () => broken };
+  return { stream, broken: broken.signal };
 }

@@ -31,11 +31,12 @@ export function forward(visit: Visit, onward: Onward): Promise<Response> {
     headers: forwardedHeaders(visit, onward),
     body: body.stream,
     redirect: "manual",
+    signal: body.broken,
   });
   return answerWithin(edge.config.originDeadlineMs, asked, {
     late: () => problem("origin-timeout", { retryAfterSeconds: 5 }),
     failed: () =>
-      body.isBroken()
+      body.broken?.aborted === true
         ? problem("bad-request", { detail: "The body did not arrive as it should have." })
         : problem("origin-unreachable", { retryAfterSeconds: 5 }),
   });
