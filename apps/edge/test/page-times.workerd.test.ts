@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { EVENT, NOW, PAGE_VIEW, VISITOR_A, cookies, createWorld } from "./world.ts";
 
-async function timeShown(cf: object | undefined, startsAt?: number): Promise<string> {
+async function timeShown(cf: CfProperties | undefined, startsAt?: number): Promise<string> {
   const world = await createWorld();
   if (startsAt !== undefined) {
     world.manifest = [{ ...EVENT, startsAt }];
