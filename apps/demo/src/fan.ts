@@ -229,6 +229,7 @@ const OUTCOMES = new Map([
   ["sold-out", "told sold out"],
   ["already-spent", "refused: spent already"],
   ["unavailable", "asked to try later"],
+  ["held", "told: paused"],
 ]);
 
 function outcomeOf(answer: HttpAnswer): string {

@@ -67,7 +67,7 @@ export const HELP = `Starts a whole sale on this machine: PostgreSQL, mint, purc
   --horizon S           how far ahead turns are fixed, in seconds (${DEFAULTS.horizonSeconds})
   --data DIR            where the data rest (.vestibule in the project)
   --reset               forget the data and begin anew
-  --port-base P         edge P, mint P+1, purchase P+2, console P+3, shop P+4 (${DEFAULTS.portBase})
+  --port-base P         edge P, mint P+1, purchase P+2, (P+3 is kept for a console), shop P+4 (${DEFAULTS.portBase})
   --ready-file PATH     write a JSON file with all addresses when everything answers
   --help                this text
 

@@ -8,7 +8,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  chmodSync,
   chownSync,
   cpSync,
   existsSync,
@@ -103,7 +102,8 @@ export function runnableBinaries(installed: string, place: string, as: RunAs): s
     rmSync(copy, { recursive: true, force: true });
     rmSync(draft, { recursive: true, force: true });
     cpSync(dirname(installed), draft, { recursive: true, verbatimSymlinks: true });
-    chmodSync(draft, 0o755);
+    // Under a umask of 077 neither the installed files nor their copies are for anybody else.
+    spawnSync("chmod", ["-R", "a+rX", draft]);
     renameSync(draft, copy);
   } catch (error) {
     throw explainFileError(error, place);

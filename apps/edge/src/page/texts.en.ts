@@ -53,7 +53,7 @@ export const texts = {
     missed:
       "It was not taken up in time, so the next person went ahead. You can join the line again.",
     paused: "Nobody goes in at the moment. Your place is kept, and the line goes on from here.",
-    soldout: "Everything has been sold. If something comes back, the line goes on from here.",
+    soldout: "Everything has been sold. Nobody else goes in.",
     ended: "Thank you for your interest.",
     unreachable: "Your place is kept. This page keeps trying.",
     unreachableWithout: "This page keeps trying to get you a place.",

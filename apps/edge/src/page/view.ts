@@ -116,8 +116,8 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   }
   if (condition !== undefined) return condition;
   if (drip === undefined) return "waiting";
-  if (drip.heldSince !== undefined || drip.state === "paused") return "paused";
   if (drip.state === "soldout") return "soldout";
+  if (drip.heldSince !== undefined || drip.state === "paused") return "paused";
   if (now >= drip.exp * 1000) return "unreachable";
   if (now < (drip.startsAt ?? settings.startsAt ?? 0)) return "scheduled";
   const eta = etaRange(number, drip, now);
