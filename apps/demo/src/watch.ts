@@ -38,7 +38,7 @@ interface Look {
 export async function watchSale(options: WatchOptions): Promise<void> {
   const { display, admin, event, signal } = options;
   const checks = new Checks({ onViolation: (text) => display.say(`!! VIOLATION: ${text}`) });
-  let look = await lookOnce(options, checks);
+  let look = await lookOnce(options, checks, 0);
   const crowd = new Crowd({
     edgeUrl: options.edgeUrl,
     event,
@@ -55,7 +55,7 @@ export async function watchSale(options: WatchOptions): Promise<void> {
   while (!signal.aborted) {
     let trouble: string | undefined;
     try {
-      look = await lookOnce(options, checks);
+      look = await lookOnce(options, checks, look.serving);
       misses = 0;
       if (look.stock.sold >= look.stock.total && look.event.state === "open") {
         await admin.act(event, "soldout");
@@ -79,6 +79,7 @@ export async function watchSale(options: WatchOptions): Promise<void> {
 async function lookOnce(
   { admin, http, edgeUrl, event }: WatchOptions,
   checks: Checks,
+  shown: number,
 ): Promise<Look> {
   const { bought } = checks;
   const [answer, status, stock] = await Promise.all([
@@ -89,8 +90,10 @@ async function lookOnce(
   const drip = answer.status === 200 ? (jsonOf(answer) as DripView | undefined) : undefined;
   if (drip === undefined) throw new Error(`the edge answers ${answer.status}`);
   if (status === undefined || stock === undefined) throw new Error("the sale is gone");
-  const serving = servingNumber(drip.segments, Date.now(), { ...drip, atLeast: drip.serving });
-  checks.serving(serving);
+  checks.serving(drip.serving);
+  // A hold can void a slot between its opening and the next look: what was shown stays.
+  const atLeast = Math.max(shown, drip.serving);
+  const serving = servingNumber(drip.segments, Date.now(), { ...drip, atLeast });
   checks.stock({ ...stock, bought });
   return { event: status, stock, serving };
 }
