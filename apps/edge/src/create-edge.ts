@@ -14,7 +14,6 @@ import { type EdgeHandler, createHandler } from "./edge.ts";
 import { createMintClient } from "./mint-client.ts";
 import { createNewcomers } from "./newcomers.ts";
 import { type RouteTable, compileRoutes } from "./routing/route-table.ts";
-import { type Verifier, canVerify } from "./self-check.ts";
 import type { Edge, Fetch } from "./visit.ts";
 
 export interface EdgeParts {
@@ -24,7 +23,8 @@ export interface EdgeParts {
   readonly fetch: Fetch;
   readonly sleep: Sleep;
   readonly cache?: FeedCache;
-  readonly subtle: Verifier;
+  /** Whether this runtime can verify at all, asked once (KR-09). */
+  readonly runtimeVerifies: () => Promise<boolean>;
   readonly log: (alarm: FeedAlarm) => void;
 }
 
@@ -36,7 +36,7 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
   const { config, clock, randomness, fetch, sleep, cache, log } = parts;
   const { mintUrls, issuer, skewSeconds } = config;
   const bootKeys = await readBootKeys(config.bootKeys);
-  const verifies = await canVerify(parts.subtle);
+  const verifies = await parts.runtimeVerifies();
   const feed = createMintFeed({
     ...{ mintUrls, issuer, skewSeconds, bootKeys, sleep },
     fetchText: createFetchText(fetch),

@@ -1,5 +1,6 @@
 /** The Worker: reads its vars, wires one edge per isolate, and answers. */
 import { sleep } from "@vestibule/feed/fetch-text.system";
+import { runtimeVerifies } from "@vestibule/keys/runtime-check";
 import { systemClock } from "@vestibule/kernel/clock.system";
 import { systemRandomness } from "@vestibule/kernel/randomness.system";
 import { type EdgeConfig, type EdgeEnv, readConfig } from "./config.ts";
@@ -46,7 +47,7 @@ function wireParts(config: EdgeConfig): Promise<EdgeHandler> {
     fetch: (url, init) => fetch(url, init),
     sleep,
     cache: createFeedCache(caches),
-    subtle: crypto.subtle,
+    runtimeVerifies,
     log: (entry) => {
       console.warn(JSON.stringify(entry));
     },

@@ -240,11 +240,7 @@ describe("law 10: a location that was left alone asks before it decides, and all
 });
 
 test("KR-09: a runtime that cannot verify says so: unhealthy, 503, and no holding page for everyone", async () => {
-  const broken = {
-    importKey: () => Promise.reject(new Error("not supported")),
-    verify: () => Promise.reject(new Error("not supported")),
-  };
-  const world = await createWorld({ subtle: broken });
+  const world = await createWorld({ runtimeVerifies: () => Promise.resolve(false) });
   const page = await world.get("/events/demo", { headers: PAGE_VIEW });
   expect(page.status).toBe(503);
   expect(page.headers.get("content-type")).toBe("application/problem+json");

@@ -3,6 +3,7 @@
  * signed here, outside of the edge; every request that leaves the edge is kept and can be counted.
  */
 import type { ManifestEvent, DripClaims } from "@vestibule/contracts/statements";
+import { runtimeVerifies } from "@vestibule/keys/runtime-check";
 import { problemDocument, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
 import { epochMs, epochSeconds, ticketNumber, type EpochMs } from "@vestibule/kernel/units";
 import { sleep } from "@vestibule/feed/fetch-text.system";
@@ -99,7 +100,7 @@ export function refusal(code: ProblemCode, headers: Record<string, string> = {})
 export async function createWorld(
   options: {
     config?: Partial<EdgeConfig>;
-    subtle?: { importKey: unknown; verify: unknown };
+    runtimeVerifies?: () => Promise<boolean>;
   } = {},
 ): Promise<World> {
   const { key, jwk } = await newKey();
@@ -169,7 +170,7 @@ export async function createWorld(
       world.slept += 1;
       return sleep(ms);
     },
-    subtle: (options.subtle ?? crypto.subtle) as typeof crypto.subtle,
+    runtimeVerifies: options.runtimeVerifies ?? runtimeVerifies,
     log: () => undefined,
     fetch: async (url, init) => {
       init.signal?.addEventListener("abort", () => world.whenAborted?.());

@@ -3,9 +3,9 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { refuseByTime } from "@vestibule/token/claims";
+import { cutOf } from "@vestibule/token/cuts";
 import { type Admission, verifyAdmission } from "@vestibule/token/verify-admission";
 import type { Credentials } from "./credentials.ts";
-import { cutOf } from "./cuts.ts";
 import { type Verified, createTokenMemo, isInForce } from "./token-memo.ts";
 
 export type AdmissionCheck =

@@ -6,7 +6,7 @@ import {
 } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { readCredentials } from "../admission/credentials.ts";
-import { isHeldForAll } from "../admission/cuts.ts";
+import { isHeldForAll } from "@vestibule/token/cuts";
 import { withDeadline } from "../deadline.system.ts";
 import { PURCHASE_DEADLINE_MS, WAITING_RETRY_SECONDS } from "../limits.ts";
 import { problem } from "../problem.ts";

@@ -4,7 +4,7 @@ import type { EdgeJoinAnswer } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { type Credentials, isTokenShaped, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
-import { base64url } from "../base64url.ts";
+import { encodeBase64url } from "@vestibule/keys/base64url";
 import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
@@ -24,7 +24,7 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
   const form = await readForm(visit, event);
   if (form instanceof Response) return form;
 
-  const visitor = credentials.visitor ?? base64url(edge.randomness.bytes(VISITOR_BYTES));
+  const visitor = credentials.visitor ?? encodeBase64url(edge.randomness.bytes(VISITOR_BYTES));
   const joining = { visit, event, credentials, visitor, returnPath: form.returnPath };
   const refusal = await refuseEarly(joining);
   if (refusal !== undefined) return refusal;

@@ -3,7 +3,7 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { script, style } from "#page-assets";
 import type { AdmissionCheck } from "../admission/admissions.ts";
 import type { Credentials } from "../admission/credentials.ts";
-import { base64url } from "../base64url.ts";
+import { encodeBase64url } from "@vestibule/keys/base64url";
 import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import { setCookie } from "../cookies.ts";
 import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
@@ -40,7 +40,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     drip: known === undefined ? undefined : dripView(event.event, known),
     condition,
   });
-  const nonce = base64url(edge.randomness.bytes(16));
+  const nonce = encodeBase64url(edge.randomness.bytes(16));
   const html = pageHtml({
     view,
     words: wordsOf(view, formatsOf(request, now), event.title),
@@ -58,7 +58,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   });
   // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
   if (credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET") {
-    const value = base64url(edge.randomness.bytes(VISITOR_BYTES));
+    const value = encodeBase64url(edge.randomness.bytes(VISITOR_BYTES));
     const maxAgeSeconds = (event.endsAt + COOKIES_OUTLIVE_EVENT_MS - now) / 1000;
     const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
