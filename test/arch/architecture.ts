@@ -14,6 +14,7 @@ export const RANKS: Readonly<Record<string, number>> = {
   "packages/feed": 4,
   "packages/service": 4,
   "packages/testkit": 4,
+  "packages/valkey": 4,
   "apps/demo": 5,
   "apps/demo-shop": 5,
   "apps/edge": 5,

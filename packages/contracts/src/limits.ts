@@ -71,6 +71,18 @@ export const IDEMPOTENCY_KEY_CHARS_MAX = 200;
 export const SKU_CHARS_MAX = 64;
 export const QUANTITY_MAX = 100;
 
+/** How long a hold keeps its seats, and by how much its buyer may extend it, once. Set for each sku. */
+export const HOLD_SECONDS_DEFAULT = 600;
+export const HOLD_SECONDS_MIN = 10;
+export const HOLD_SECONDS_MAX = 7_200;
+export const HOLD_EXTENSION_SECONDS_DEFAULT = 600;
+export const HOLD_EXTENSION_SECONDS_MAX = 7_200;
+export const PAYMENT_REFERENCE_CHARS_MAX = 200;
+/** A shop's own name for an authenticated user. */
+export const USER_CHARS_MAX = 200;
+/** How long a credit for a fault of ours is good. The event's end comes first when it is earlier. */
+export const CREDIT_SECONDS = 86_400;
+
 assert(SKEW_SECONDS_DEFAULT <= SKEW_SECONDS_MAX, "default skew is allowed");
 assert(
   HORIZON_SECONDS_MIN <= HORIZON_SECONDS_DEFAULT && HORIZON_SECONDS_DEFAULT <= HORIZON_SECONDS_MAX,

@@ -27,7 +27,12 @@ export interface JoinAnswer {
 }
 
 /** `POST {mint}/v1/events/{event}/admissions`. */
-export const claimRequestSchema = z.strictObject({ visitor: visitorSchema, ticket: tokenText });
+export const claimRequestSchema = z.strictObject({
+  visitor: visitorSchema,
+  ticket: tokenText,
+  /** Proof that a purchase failed by a fault of ours. Counts only when the slot is over. */
+  credit: z.optional(tokenText),
+});
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
 
 /** 201. Claiming again gives the same admission (`jti`). */

@@ -3,6 +3,10 @@
 export const VISITOR_HEADER = "Vestibule-Visitor";
 export const TICKET_HEADER = "Vestibule-Ticket";
 export const ADMISSION_HEADER = "Vestibule-Admission";
+/** Proof that a purchase failed by a fault of ours: a claim that shows it gets a fresh slot. */
+export const CREDIT_HEADER = "Vestibule-Credit";
+/** A shop's own name for the user it authenticated. Believed only next to the shop's bearer token. */
+export const USER_HEADER = "Vestibule-User";
 /** An app that keeps no cookies sends `Vestibule-Mode: token` and gets tokens in the body. */
 export const MODE_HEADER = "Vestibule-Mode";
 export const IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
@@ -13,7 +17,7 @@ export const STATEMENT_MEDIA_TYPE = "application/jwt";
 /** All of the edge's own endpoints are below this path. */
 export const EDGE_PREFIX = "/_vestibule";
 
-export type CookieKind = "visitor" | "ticket" | "admission";
+export type CookieKind = "visitor" | "ticket" | "admission" | "credit";
 
 /**
  * Cookie name of one event. `__Host-` needs https, a `Secure` attribute and `Path=/` (RFC 6265bis);

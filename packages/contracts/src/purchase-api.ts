@@ -1,6 +1,15 @@
 /** The purchase API. Moments are epoch milliseconds. */
 import * as z from "zod/mini";
-import { QUANTITY_MAX, SKU_CHARS_MAX } from "./limits.ts";
+import {
+  HOLD_EXTENSION_SECONDS_DEFAULT,
+  HOLD_EXTENSION_SECONDS_MAX,
+  HOLD_SECONDS_DEFAULT,
+  HOLD_SECONDS_MAX,
+  HOLD_SECONDS_MIN,
+  PAYMENT_REFERENCE_CHARS_MAX,
+  QUANTITY_MAX,
+  SKU_CHARS_MAX,
+} from "./limits.ts";
 
 export const skuSchema = z
   .string()
@@ -13,6 +22,17 @@ export const purchaseRequestSchema = z.strictObject({
 });
 export type PurchaseRequest = z.infer<typeof purchaseRequestSchema>;
 
+/**
+ * Money in the currency's smallest unit, as decimal digits: exact in every language. At most
+ * 10^15 - 1 for one piece, so that any purchase of it fits PostgreSQL's `bigint`.
+ */
+const moneySchema = z.strictObject({
+  minor: z.string().check(z.regex(/^(?:0|[1-9]\d{0,14})$/)),
+  /** ISO 4217. */
+  currency: z.string().check(z.regex(/^[A-Z]{3}$/)),
+});
+export type Money = z.infer<typeof moneySchema>;
+
 /** 201, and the same again for the same `Idempotency-Key`. */
 export interface PurchaseAnswer {
   readonly orderId: string;
@@ -21,7 +41,51 @@ export interface PurchaseAnswer {
   readonly quantity: number;
   readonly number: number;
   readonly purchasedAt: number;
+  /** Price × quantity, when the sku has a price. */
+  readonly amount?: Money;
 }
+
+/** Seats that are kept for a buyer until `expiresAt`, by the clock of PostgreSQL. */
+export interface HoldAnswer {
+  readonly holdId: string;
+  readonly event: string;
+  readonly sku: string;
+  readonly quantity: number;
+  readonly number: number;
+  /** `failed`: ended by a fault of the shop or ours; the admission is unspent again. */
+  readonly state: "held" | "confirmed" | "cancelled" | "expired" | "failed";
+  readonly heldAt: number;
+  readonly expiresAt: number;
+  /** Until when the buyer may have it extended, once; absent when that was done or is not offered. */
+  readonly extendableTo?: number;
+  /** Of a confirmed hold. */
+  readonly orderId?: string;
+  readonly amount?: Money;
+}
+
+/**
+ * `POST /v1/events/{event}/holds`: as a purchase, with the same headers and body; 201 with `HoldAnswer`.
+ * `GET …/holds/{holdId}` and `POST …/holds/{holdId}/extend` and `/cancel` are the buyer's.
+ * `POST …/holds/{holdId}/confirm` is the shop's, by its bearer token; 201 with `PurchaseAnswer`.
+ */
+export const holdConfirmationSchema = z.strictObject({
+  /** The payment's name at its provider: the same hold with another one is refused. */
+  paymentReference: z
+    .string()
+    .check(
+      z.maxLength(PAYMENT_REFERENCE_CHARS_MAX),
+      z.regex(/^[\x21-\x7e]+$/, "Must be visible ASCII characters"),
+    ),
+});
+export type HoldConfirmation = z.infer<typeof holdConfirmationSchema>;
+
+/**
+ * Body of `POST …/holds/{holdId}/cancel`. `fault` (the shop's bearer token): the payment failed through
+ * no fault of the buyer, so that the admission is unspent again.
+ */
+export const holdCancellationSchema = z.strictObject({
+  reason: z._default(z.enum(["buyer", "fault"]), "buyer"),
+});
 
 /** 201 of `POST /v1/events/{event}/spends`: the bare spend, for a shop that keeps its own stock. */
 export interface SpendAnswer {
@@ -38,6 +102,19 @@ export const stockSettingsSchema = z.strictObject({
   perPurchaseMax: z._default(z.int().check(z.gte(1), z.lte(QUANTITY_MAX)), QUANTITY_MAX),
   /** Whether `GET /v1/events/{event}/stock` tells everybody how many are left. */
   showRemaining: z._default(z.boolean(), false),
+  /** At most this many for one buyer, over all of their admissions; `null`: no bound. */
+  perBuyerMax: z._default(z.nullable(z.int().check(z.gte(1), z.lte(1_000_000))), null),
+  holdSeconds: z._default(
+    z.int().check(z.gte(HOLD_SECONDS_MIN), z.lte(HOLD_SECONDS_MAX)),
+    HOLD_SECONDS_DEFAULT,
+  ),
+  /** How much longer a buyer gets who asks, once; 0: not offered. */
+  holdExtensionSeconds: z._default(
+    z.int().check(z.gte(0), z.lte(HOLD_EXTENSION_SECONDS_MAX)),
+    HOLD_EXTENSION_SECONDS_DEFAULT,
+  ),
+  /** Of one piece. */
+  price: z.optional(moneySchema),
 });
 export type StockSettings = z.infer<typeof stockSettingsSchema>;
 
@@ -46,4 +123,7 @@ export interface StockView {
   readonly sku: string;
   readonly available: boolean;
   readonly remaining?: number;
+  readonly price?: Money;
+  readonly holdSeconds: number;
+  readonly holdExtensionSeconds: number;
 }

@@ -1,0 +1,36 @@
+/** The token bucket as a port. `memory-token-bucket.ts` and `valkey-token-bucket.ts` are the same thing twice. */
+
+/** `capacity` tokens at first and at most; one comes back every `refillMs`. Whole numbers. */
+export interface BucketPolicy {
+  /** Part of the key, and the name in `RateLimit-Policy`: `purchase`. */
+  readonly name: string;
+  readonly capacity: number;
+  readonly refillMs: number;
+}
+
+export interface Taken {
+  readonly allowed: boolean;
+  /** Whole tokens that are left. */
+  readonly remaining: number;
+  /** Until a token is there again, rounded up; 0 exactly when allowed. Asking meanwhile changes nothing. */
+  readonly retryAfterMs: number;
+  /** Until the bucket is full, rounded up. */
+  readonly fullAfterMs: number;
+}
+
+export interface TokenBucket {
+  /**
+   * Reads, refills and takes one token in one step, by the store's own clock.
+   *
+   * @param identity hashed by the caller: it becomes part of a key.
+   * @throws StoreAwayError when the store does not say so within the deadline. Never "allowed" then.
+   */
+  take(policy: BucketPolicy, identity: string): Promise<Taken>;
+  /** Undoes one `take`; never above the capacity. @throws StoreAwayError */
+  giveBack(policy: BucketPolicy, identity: string): Promise<void>;
+}
+
+/** The store is away, slow, loading, demoted, full, or answers nonsense. The caller decides which way to fail. */
+export class StoreAwayError extends Error {
+  override readonly name = "StoreAwayError";
+}
