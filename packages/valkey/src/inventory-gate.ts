@@ -13,7 +13,7 @@ export type Reservation =
   | { readonly kind: "leased" }
   /** This `jti` has a lease already (the same attempt, sent twice), or was sold its seats before. */
   | { readonly kind: "known" }
-  /** `sure: false`: the counter was rebuilt, so that earlier buyers are not known: ask before refusing. */
+  /** `sure: false`: earlier buyers may not be known (`repair` with `doubt`): ask before refusing. */
   | { readonly kind: "sold-out"; readonly sure: boolean }
   /** There is no counter: PostgreSQL is asked, and the counter rebuilt. */
   | { readonly kind: "unknown" };
@@ -43,9 +43,12 @@ export interface InventoryGate {
   /**
    * Sets the counter and drops these leases, unless the gate has moved on from `version`.
    *
+   * @param of.doubt seats went to buyers whom this gate did not see (it lost them, or was away): from now
+   * on its `sold-out` is not sure. Without doubt nothing about that changes: a counter made for a sale of
+   * which nothing was sold yet is sure, or every loser would cost PostgreSQL a question.
    * @returns whether it was done. @throws StoreAwayError
    */
   repair(
-    of: SeatsOf & { version: string; left: number; drop: readonly string[] },
+    of: SeatsOf & { version: string; left: number; drop: readonly string[]; doubt: boolean },
   ): Promise<boolean>;
 }
