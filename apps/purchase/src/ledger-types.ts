@@ -1,0 +1,169 @@
+/** What the ledger is asked and what it answers. */
+import type {
+  HoldAnswer,
+  PurchaseAnswer,
+  PurchaseRequest,
+} from "@vestibule/contracts/purchase-api";
+import type { EpochMs, EpochSeconds } from "@vestibule/kernel/units";
+
+/** Who asks for what, once: the admission, the key of this attempt, one reading of the clock. */
+export interface SpendRequest {
+  readonly event: string;
+  /** The admission's `sub`. */
+  readonly visitor: string;
+  /** Whose per-buyer limit counts: the visitor's hash, or `user:` and a hash of the shop's user name. */
+  readonly buyer: string;
+  readonly jti: string;
+  readonly number: number;
+  readonly idempotencyKey: string;
+  readonly now: EpochMs;
+}
+
+/** A purchase under the name its order gets: whoever repeats the call after a lost answer repeats the name. */
+export type PurchaseOrder = SpendRequest & PurchaseRequest & { readonly orderId: string };
+
+/** A hold under the name it gets. `slot`: the admission's `nbf`, for a credit when the hold fails. */
+export type HoldOrder = SpendRequest &
+  PurchaseRequest & { readonly holdId: string; readonly slot: EpochSeconds };
+
+export type Order = PurchaseAnswer;
+export type Hold = HoldAnswer;
+
+export interface Spend {
+  readonly event: string;
+  readonly jti: string;
+  readonly number: number;
+  readonly spentAt: number;
+}
+
+/** What a key was used for. */
+export type Asked =
+  | { readonly kind: "spend" }
+  | ({ readonly kind: "purchase" | "hold" } & PurchaseRequest);
+
+/** Whose key it is. */
+export type KeyOwner = Pick<SpendRequest, "event" | "visitor" | "idempotencyKey">;
+
+/** One thing that is sold. */
+export interface SkuRef {
+  readonly event: string;
+  readonly sku: string;
+}
+
+/**
+ * Something may be left that was not before: a hold ended unsold, or the organizer set the stock.
+ * Called after the commit, at least once for each such change unless the process dies in between.
+ */
+export type CameBack = (of: SkuRef) => void;
+
+/** Why nothing was bought. The token is unspent, or was spent by somebody's earlier call. */
+export type LedgerRefusal =
+  /** `holdId`: the hold that it was spent for, while that is live and can be finished. */
+  | { readonly kind: "already-spent"; readonly holdId?: string }
+  | { readonly kind: "idempotency-mismatch" }
+  | { readonly kind: "unknown-sku" }
+  | { readonly kind: "over-limit"; readonly perPurchaseMax: number }
+  | { readonly kind: "sold-out" }
+  /** With this, the buyer would have more than the sku's `perBuyerMax`. */
+  | { readonly kind: "buyer-limit" }
+  /** The same key is still running, here or elsewhere, and did not end within a second. */
+  | { readonly kind: "in-progress" }
+  /** Others kept changing the same rows between our statements. */
+  | { readonly kind: "contended" };
+
+/**
+ * `jti` is the admission that the order or hold was made with: a recalled one may be of another
+ * admission than the caller's. `left` is what remains of the sku after this very call; absent
+ * when the answer is an earlier one. A recalled hold is told as it is now, also when it is over.
+ */
+export type LedgerOutcome =
+  | { readonly kind: "bought"; readonly order: Order; readonly jti: string; readonly left?: number }
+  | { readonly kind: "held"; readonly hold: Hold; readonly jti: string; readonly left?: number }
+  | { readonly kind: "spent"; readonly spend: Spend }
+  | LedgerRefusal;
+
+/** What the books say of one sku at one moment. */
+export interface Standing {
+  /** `total - sold - held`. */
+  readonly left: number;
+  /** Those of the jtis asked for that are spent, for whatever. */
+  readonly spent: readonly string[];
+}
+
+export interface Ledger {
+  /**
+   * Buys once. The same key, visitor and request give the same order again, whoever came first.
+   * Trouble that passes (a lost connection, a deadlock) is tried again inside, by the order's name.
+   *
+   * @throws AppError `unavailable` when PostgreSQL does not answer: ask again with the same key.
+   */
+  purchase(request: PurchaseOrder): Promise<LedgerOutcome>;
+  /** Spends the admission and keeps the seats for the sku's `holdSeconds`. Idempotent in the same way. */
+  hold(request: HoldOrder): Promise<LedgerOutcome>;
+  /** Spends the admission and sells nothing. Idempotent in the same way. */
+  spend(request: SpendRequest): Promise<LedgerOutcome>;
+  /** What this visitor's key was answered before, when the request is the same. */
+  recall(of: KeyOwner, asked: Asked): Promise<LedgerOutcome | undefined>;
+  /** An order, for its buyer only. */
+  order(of: { event: string; visitor: string; orderId: string }): Promise<Order | undefined>;
+  /** One snapshot for the gate's repair; nothing for an unknown sku. */
+  standing(of: SkuRef & { readonly jtis: readonly string[] }): Promise<Standing | undefined>;
+}
+
+/** Whom a credit is for: the admission of a hold that failed. */
+export interface CreditSubject {
+  readonly event: string;
+  readonly visitor: string;
+  readonly jti: string;
+  readonly number: number;
+  readonly slot: EpochSeconds;
+}
+
+/** Who asks: the visitor's hash, or the shop behind its bearer token. */
+export type HoldActor =
+  | { readonly kind: "buyer"; readonly visitor: string }
+  | { readonly kind: "shop" };
+
+export type HoldRefusal =
+  /** There is none of this name in this event, or it is somebody else's. */
+  | { readonly kind: "no-such-hold" }
+  /** Its time was over, by PostgreSQL's clock. */
+  | { readonly kind: "over" }
+  /** It ended otherwise, was confirmed with another payment, or offers no extension. */
+  | { readonly kind: "conflict"; readonly state: Hold["state"] };
+
+/** `hold` as it is after the call. */
+export type HoldOutcome = { readonly kind: "done"; readonly hold: Hold } | HoldRefusal;
+
+/** Every call repeated gets the same answer. @throws AppError `unavailable`: ask again. */
+export interface Holds {
+  get(of: HoldName & { readonly by: HoldActor }): Promise<Hold | undefined>;
+  /** Once; by the length that was offered when the hold began. */
+  extend(of: HoldName & { readonly visitor: string }): Promise<HoldOutcome>;
+  /** Held → sold. The same payment reference gives the same order again. */
+  confirm(
+    of: HoldName & {
+      readonly paymentReference: string;
+      readonly orderId: string;
+      readonly now: EpochMs;
+    },
+  ): Promise<{ readonly kind: "confirmed"; readonly order: Order } | HoldRefusal>;
+  /** Gives the seats back; the admission stays spent. */
+  cancel(of: HoldName & { readonly by: HoldActor }): Promise<HoldOutcome>;
+  /**
+   * A fault of the shop or ours, by the shop's word: seats and limit are given back and the admission
+   * is unspent again, also when the hold was over or cancelled meanwhile (then only the latter).
+   */
+  fail(
+    of: HoldName,
+  ): Promise<
+    { readonly kind: "done"; readonly hold: Hold; readonly unspent: CreditSubject } | HoldRefusal
+  >;
+  /** Ends what is over, on any number of instances at once. @returns how many holds it ended. */
+  sweep(): Promise<number>;
+}
+
+export interface HoldName {
+  readonly event: string;
+  readonly holdId: string;
+}
