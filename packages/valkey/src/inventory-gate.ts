@@ -1,9 +1,20 @@
 /**
  * The inventory gate as a port: a counter of what is left beside PostgreSQL, so that those who come in
- * vain never reach it. It may be wrong or away: PostgreSQL decides.
+ * vain never reach it. It may be wrong or away: PostgreSQL decides. `memory-inventory-gate.ts` and
+ * `valkey-inventory-gate.ts` are the same thing twice.
  */
 
+/**
+ * How long a reservation is believed to be under way. Longer than any purchase can take (call deadline +
+ * statement timeout + margin): the caller asserts that relation. After it the repair may end the lease.
+ */
+export const GATE_LEASE_MS = 15_000;
+
+/** Everything the gate knows of one event and sku is forgotten when nobody used it for so long. */
+export const GATE_KEEP_MS = 86_400_000;
+
 export interface SeatsOf {
+  /** A slug: it becomes part of a key, and of a cluster's hash tag. */
   readonly event: string;
   readonly sku: string;
 }
@@ -11,11 +22,17 @@ export interface SeatsOf {
 export type Reservation =
   /** Counted off, under a lease of this `jti`. */
   | { readonly kind: "leased" }
-  /** This `jti` has a lease already (the same attempt, sent twice), or was sold its seats before. */
+  /**
+   * This `jti` has a lease already (the same attempt, sent twice), or was sold its seats before. The lease
+   * belongs to whoever got `leased`: only they may settle it `not-sold`.
+   */
   | { readonly kind: "known" }
-  /** `sure: false`: earlier buyers may not be known (`repair` with `doubt`): ask before refusing. */
+  /** `sure: false`: buyers may be missing in the gate's memory: ask before refusing. */
   | { readonly kind: "sold-out"; readonly sure: boolean }
-  /** There is no counter: PostgreSQL is asked, and the counter rebuilt. */
+  /**
+   * There is no counter that can be believed: PostgreSQL is asked, and the counter rebuilt. A lease was noted
+   * all the same, so that a rebuild meanwhile counts this attempt in: settle it like any other.
+   */
   | { readonly kind: "unknown" };
 
 export interface Lease {
@@ -27,28 +44,46 @@ export interface Lease {
 
 /** One moment of the gate. */
 export interface GateState {
+  /** Undefined when there is no counter that can be believed. */
   readonly left: number | undefined;
   readonly leases: readonly Lease[];
+  /** How many different `jti` the gate remembers as buyers. */
+  readonly buyers: number;
+  /** Whether every buyer is among them: what makes `sold-out` sure. */
+  readonly everyBuyerKnown: boolean;
   /** Changes with every reservation and every settlement, and is never used again after a flush. */
   readonly version: string;
+}
+
+export interface GateRepair {
+  readonly version: string;
+  /** What PostgreSQL has left, less the unexpired leases that have not bought. */
+  readonly left: number;
+  /** Leases that ended without a purchase: forgotten. Their seats are in `left`. */
+  readonly drop: readonly string[];
+  /** Buyers that PostgreSQL knows: their leases end as sold, and they are remembered, with or without a lease. */
+  readonly sold: readonly string[];
+  /**
+   * True when `sold` and those remembered are all who have bought (or nobody has), false when not. Absent:
+   * as it was, and false for a counter that is made anew.
+   */
+  readonly everyBuyerKnown?: boolean;
 }
 
 export interface InventoryGate {
   /** One step. All of `quantity` or nothing. @throws StoreAwayError */
   reserve(of: SeatsOf & { jti: string; quantity: number }): Promise<Reservation>;
-  /** Ends the lease: `sold` keeps what it counted off, `not-sold` gives it back. Safe to run twice. @throws StoreAwayError */
+  /**
+   * Ends the lease: `sold` keeps what it counted off and remembers the buyer, `not-sold` gives it back.
+   * Safe to run twice; `not-sold` without a lease changes nothing. @throws StoreAwayError
+   */
   settle(of: SeatsOf & { jti: string; outcome: "sold" | "not-sold" }): Promise<void>;
   /** @throws StoreAwayError */
   inspect(of: SeatsOf): Promise<GateState>;
   /**
-   * Sets the counter and drops these leases, unless the gate has moved on from `version`.
+   * Sets the counter and ends these leases, unless the gate has moved on from `version`.
    *
-   * @param of.doubt seats went to buyers whom this gate did not see (it lost them, or was away): from now
-   * on its `sold-out` is not sure. Without doubt nothing about that changes: a counter made for a sale of
-   * which nothing was sold yet is sure, or every loser would cost PostgreSQL a question.
    * @returns whether it was done. @throws StoreAwayError
    */
-  repair(
-    of: SeatsOf & { version: string; left: number; drop: readonly string[]; doubt: boolean },
-  ): Promise<boolean>;
+  repair(of: SeatsOf & GateRepair): Promise<boolean>;
 }
