@@ -86,6 +86,8 @@ export type LedgerOutcome =
 export interface Standing {
   /** `total - sold - held`. */
   readonly left: number;
+  /** `sold + held`: 0 while nobody can have bought. */
+  readonly taken: number;
   /** Those of the jtis asked for that are spent, for whatever. */
   readonly spent: readonly string[];
 }
