@@ -27,7 +27,7 @@ export type Reservation =
    * belongs to whoever got `leased`: only they may settle it `not-sold`.
    */
   | { readonly kind: "known" }
-  /** `sure: false`: buyers may be missing in the gate's memory: ask before refusing. */
+  /** `sure: false`: earlier buyers may not be known (`repair` with `doubt`): ask before refusing. */
   | { readonly kind: "sold-out"; readonly sure: boolean }
   /**
    * There is no counter that can be believed: PostgreSQL is asked, and the counter rebuilt. A lease was noted
@@ -49,8 +49,8 @@ export interface GateState {
   readonly leases: readonly Lease[];
   /** How many different `jti` the gate remembers as buyers. */
   readonly buyers: number;
-  /** Whether every buyer is among them: what makes `sold-out` sure. */
-  readonly everyBuyerKnown: boolean;
+  /** Whether a `sold-out` would be sure. False without a counter. */
+  readonly sure: boolean;
   /** Changes with every reservation and every settlement, and is never used again after a flush. */
   readonly version: string;
 }
@@ -64,10 +64,11 @@ export interface GateRepair {
   /** Buyers that PostgreSQL knows: their leases end as sold, and they are remembered, with or without a lease. */
   readonly sold: readonly string[];
   /**
-   * True when `sold` and those remembered are all who have bought (or nobody has), false when not. Absent:
-   * as it was, and false for a counter that is made anew.
+   * Seats went to buyers whom this gate did not see (it lost them, or was away) and who are not in `sold`: from
+   * now on its `sold-out` is not sure. Without doubt nothing about that changes: a counter made for a sale of
+   * which nothing was sold yet is sure, or every loser would cost PostgreSQL a question.
    */
-  readonly everyBuyerKnown?: boolean;
+  readonly doubt: boolean;
 }
 
 export interface InventoryGate {
