@@ -1,10 +1,7 @@
-/** The only code that signs. The edge never imports it (law 6). */
-import { STATEMENT_BYTES_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
+/** What the mint signs. The edge never imports it (law 6). */
+import { STATEMENT_BYTES_MAX } from "@vestibule/contracts/limits";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
-import { encodeBase64url } from "@vestibule/keys/base64url";
 import type { SigningKey } from "@vestibule/keys/signing-key";
-import { utf8 } from "@vestibule/keys/text";
-import { subtle } from "@vestibule/keys/webcrypto";
 import { assert } from "@vestibule/kernel/assert";
 import {
   type EpochMs,
@@ -16,14 +13,8 @@ import {
 
 import { admissionId } from "./admission-id.ts";
 import { isHash, isNumber, isSeconds } from "./claims.ts";
-import {
-  ADMISSION_TYP,
-  type Action,
-  DRIP_TYP,
-  MANIFEST_TYP,
-  TICKET_TYP,
-  type TokenTyp,
-} from "./types.ts";
+import { bounded, signJws, signToken } from "./sign-jws.ts";
+import { ADMISSION_TYP, type Action, DRIP_TYP, MANIFEST_TYP, TICKET_TYP } from "./types.ts";
 
 export interface TicketClaims {
   readonly issuer: string;
@@ -84,33 +75,4 @@ export async function signDrip(key: SigningKey, claims: DripClaims): Promise<str
 /** @throws AssertionError when the text would be longer than a verifier looks at. */
 export async function signManifest(key: SigningKey, claims: ManifestClaims): Promise<string> {
   return bounded(await signJws(key, MANIFEST_TYP, claims), STATEMENT_BYTES_MAX);
-}
-
-async function signToken(key: SigningKey, typ: TokenTyp, claims: object): Promise<string> {
-  return bounded(await signJws(key, typ, claims), TOKEN_CHARS_MAX);
-}
-
-function bounded(text: string, charsMax: number): string {
-  assert(text.length <= charsMax, "what is signed is no longer than a verifier looks at");
-  return text;
-}
-
-async function signJws(key: SigningKey, typ: TokenTyp, claims: object): Promise<string> {
-  const input = `${headerOf(key, typ)}.${encodeBase64url(utf8(JSON.stringify(claims)))}`;
-  const signature = await subtle.sign("Ed25519", key.key, utf8(input));
-  return `${input}.${encodeBase64url(new Uint8Array(signature))}`;
-}
-
-/** Encoded once per key and kind: a busy mint signs thousands a second under one header. */
-const headers = new WeakMap<SigningKey, Map<TokenTyp, string>>();
-
-function headerOf(key: SigningKey, typ: TokenTyp): string {
-  let ofKey = headers.get(key);
-  if (ofKey === undefined) headers.set(key, (ofKey = new Map<TokenTyp, string>()));
-  let header = ofKey.get(typ);
-  if (header === undefined) {
-    header = encodeBase64url(utf8(JSON.stringify({ alg: key.alg, typ, kid: key.kid })));
-    ofKey.set(typ, header);
-  }
-  return header;
 }

@@ -1,14 +1,17 @@
-/** `typ` of what the mint signs (RFC 8725 section 3.11): compared exactly, case included, without `application/`. */
+/** `typ` of what is signed (RFC 8725 section 3.11): compared exactly, case included, without `application/`. */
 export const TICKET_TYP = "vst-ticket+jwt";
 export const ADMISSION_TYP = "vst-admission+jwt";
 export const DRIP_TYP = "vst-drip+jwt";
 export const MANIFEST_TYP = "vst-manifest+jwt";
+/** The only one that the purchase API signs, with a key of its own. */
+export const CREDIT_TYP = "vst-credit+jwt";
 
 export type TokenTyp =
   | typeof TICKET_TYP
   | typeof ADMISSION_TYP
   | typeof DRIP_TYP
-  | typeof MANIFEST_TYP;
+  | typeof MANIFEST_TYP
+  | typeof CREDIT_TYP;
 
 /** What an admission lets its visitor do. */
 export type Action = "purchase";

@@ -3,13 +3,20 @@ import { writeFileSync } from "node:fs";
 
 import { JWKS } from "./forge.ts";
 import { OPTIONS } from "./vector-builder.ts";
-import { admissionVectors, dripVectors, manifestVectors, ticketVectors } from "./vector-cases.ts";
+import {
+  admissionVectors,
+  creditVectors,
+  dripVectors,
+  manifestVectors,
+  ticketVectors,
+} from "./vector-cases.ts";
 
 const kinds = {
   admission: admissionVectors,
   ticket: ticketVectors,
   drip: dripVectors,
   manifest: manifestVectors,
+  credit: creditVectors,
 };
 
 for (const [kind, vectors] of Object.entries(kinds)) {

@@ -18,9 +18,11 @@ import {
 } from "./forge.ts";
 import type { Expected, Vector, VectorOptions } from "./vector.ts";
 
-export type Kind = "admission" | "ticket" | "drip" | "manifest";
+export const KINDS = ["admission", "ticket", "drip", "manifest", "credit"] as const;
+export type Kind = (typeof KINDS)[number];
 
 export const EVENT_END = NBF + 86_400;
+export const CREDIT_END = NBF + 45 + 86_400;
 
 export const CLAIMS: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
   admission: {
@@ -54,6 +56,16 @@ export const CLAIMS: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> =
     endsAt: EVENT_END * 1000,
   },
   manifest: { iss: ISSUER, iat: NBF + 59, exp: NBF + 604_859, seq: 3, events: [] },
+  credit: {
+    iss: ISSUER,
+    aud: EVENT,
+    sub: SUB,
+    n: NUMBER,
+    jti: admissionId(EVENT, NUMBER),
+    slot: NBF,
+    iat: NBF + 45,
+    exp: CREDIT_END,
+  },
 };
 
 export const OPTIONS: VectorOptions = {

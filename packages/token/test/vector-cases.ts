@@ -1,16 +1,20 @@
 /** What the frozen vectors hold. Changing anything here means new vectors: `node test/generate-vectors.ts`. */
+import { ticketNumber } from "@vestibule/kernel/units";
+import { admissionId } from "@vestibule/token/admission-id";
+
 import {
   EVENT,
   ISSUER,
   LIFETIME_SECONDS,
   NBF,
   NOW,
+  NUMBER,
   OTHER_VISITOR,
   SUB,
   VISITOR,
   forge,
 } from "./forge.ts";
-import { type Builder, EVENT_END, OK, builder, no } from "./vector-builder.ts";
+import { type Builder, CREDIT_END, EVENT_END, OK, builder, no } from "./vector-builder.ts";
 import { structure } from "./vector-structure.ts";
 import type { Vector } from "./vector.ts";
 
@@ -74,6 +78,9 @@ function visitors({ claims }: Builder) {
     }),
   ];
 }
+
+/** Which of `times` is far behind any `exp`: a kind that says how long it lives calls that ill formed. */
+const IAT_IN_MS = 5;
 
 /** TV-06 and the boundaries of `exp`, for a token signed at `iat` and good until `exp`. */
 function times({ claims }: Builder, exp: number) {
@@ -154,9 +161,11 @@ export async function admissionVectors(): Promise<readonly Vector[]> {
     claims("the widest token that fits", { more: "x".repeat(990) }, OK),
   ]);
   const long = await forge(header({}), payload({ more: "x".repeat(2_048) }));
+  const credit = await forge(header({}), builder("credit").payload({}));
   return [
     ...(await structure("admission")),
     ...many,
+    vector("TV-09: the claims of a credit under an admission's typ", credit, no("bad-claims")),
     vector("longer than 2,048 characters", long, no("malformed")),
   ];
 }
@@ -214,4 +223,54 @@ export async function manifestVectors(): Promise<readonly Vector[]> {
     ...times(build, NBF + 604_859),
   ]);
   return [...(await structure("manifest")), ...many];
+}
+
+export async function creditVectors(): Promise<readonly Vector[]> {
+  const build = builder("credit");
+  const { claims, vector, header, payload } = build;
+  const many = await Promise.all([
+    ...types(build, {
+      sub: BAD_HASHES,
+      jti: BAD_HASHES,
+      n: BAD_NUMBERS,
+      slot: BAD_SECONDS,
+      iat: BAD_SECONDS,
+      exp: BAD_SECONDS,
+    }),
+    ...issuer(build),
+    ...audience(build),
+    ...visitors(build),
+    ...times(build, NBF + 3_600).filter((_, index) => index !== IAT_IN_MS),
+    claims("TV-06: iat in milliseconds, after exp", { iat: NOW }, no("bad-claims")),
+    claims(
+      "jti of another number",
+      { jti: admissionId(EVENT, ticketNumber(NUMBER + 1)) },
+      no("bad-claims"),
+    ),
+    claims("jti of another event", { jti: admissionId("other", NUMBER) }, no("bad-claims")),
+    claims("another number under the old jti", { n: NUMBER + 1 }, no("bad-claims")),
+    claims(
+      "exp - iat is a second more than a day",
+      { exp: CREDIT_END + 1 },
+      no("lifetime-too-long"),
+    ),
+    claims("exp is iat", { exp: NBF + 45 }, no("bad-claims")),
+    claims("exp before iat", { exp: NBF + 44 }, no("bad-claims")),
+    claims("a slot of long ago", { slot: 0 }, OK),
+    claims("an action, as an admission has one, is ignored", { act: "purchase" }, OK),
+    claims("an unknown claim is ignored", { more: 1 }, OK),
+    claims("a nbf is ignored", { nbf: NBF + 9_000 }, OK),
+  ]);
+  const admission = builder("admission");
+  const long = await forge(header({}), payload({ more: "x".repeat(2_048) }));
+  return [
+    ...(await structure("credit")),
+    ...many,
+    vector(
+      "TV-09: the claims of an admission under a credit's typ",
+      await forge(header({}), admission.payload({})),
+      no("bad-claims"),
+    ),
+    vector("longer than 2,048 characters", long, no("malformed")),
+  ];
 }

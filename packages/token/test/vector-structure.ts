@@ -2,7 +2,16 @@
 import { decodeBase64url, encodeBase64url } from "@vestibule/keys/base64url";
 
 import { forge, forgeMac, headerOf, keyOne, keyTwo, part, strangerKey } from "./forge.ts";
-import { type Builder, CLAIMS, type Kind, OK, builder, no, typOf } from "./vector-builder.ts";
+import {
+  type Builder,
+  CLAIMS,
+  KINDS,
+  type Kind,
+  OK,
+  builder,
+  no,
+  typOf,
+} from "./vector-builder.ts";
 import type { Expected, Vector } from "./vector.ts";
 
 export async function structure(kind: Kind): Promise<readonly Vector[]> {
@@ -125,15 +134,13 @@ async function headers(
       ),
     )),
     ...(await Promise.all(
-      (["admission", "ticket", "drip", "manifest"] as const)
-        .filter((other) => other !== kind)
-        .map(async (other) =>
-          vector(
-            `TV-09: a genuine ${other}`,
-            await forge(headerOf(typOf(other)), CLAIMS[other]),
-            no("wrong-type"),
-          ),
+      KINDS.filter((other) => other !== kind).map(async (other) =>
+        vector(
+          `TV-09: a genuine ${other}`,
+          await forge(headerOf(typOf(other)), CLAIMS[other]),
+          no("wrong-type"),
         ),
+      ),
     )),
   ];
 }

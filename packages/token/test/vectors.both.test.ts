@@ -1,5 +1,6 @@
 import { epochMs } from "@vestibule/kernel/units";
 import { verifyAdmission } from "@vestibule/token/verify-admission";
+import { verifyCredit } from "@vestibule/token/verify-credit";
 import { verifyDrip } from "@vestibule/token/verify-drip";
 import { verifyManifest } from "@vestibule/token/verify-manifest";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
@@ -7,13 +8,14 @@ import { compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
 
 import admissions from "../vectors/admission.json" with { type: "json" };
+import credits from "../vectors/credit.json" with { type: "json" };
 import drips from "../vectors/drip.json" with { type: "json" };
 import manifests from "../vectors/manifest.json" with { type: "json" };
 import tickets from "../vectors/ticket.json" with { type: "json" };
 import { JWKS, keySetOf } from "./forge.ts";
 import type { Expected, VectorFile, VectorOptions } from "./vector.ts";
 
-const files = [admissions, tickets, drips, manifests] as unknown as readonly VectorFile[];
+const files = [admissions, tickets, drips, manifests, credits] as unknown as readonly VectorFile[];
 const keys = await keySetOf(JWKS);
 
 async function verdict(typ: string, token: string, options: VectorOptions): Promise<Expected> {
@@ -24,6 +26,7 @@ async function verdict(typ: string, token: string, options: VectorOptions): Prom
     "vst-ticket+jwt": verifyTicket,
     "vst-drip+jwt": verifyDrip,
     "vst-manifest+jwt": verifyManifest,
+    "vst-credit+jwt": verifyCredit,
   }[typ];
   if (verify === undefined) throw new Error(`no verifier for ${typ}`);
   const read = await verify(token, all);
