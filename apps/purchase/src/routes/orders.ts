@@ -6,7 +6,7 @@ import { noStore, type ServiceApp } from "@vestibule/service/app";
 import { problem } from "@vestibule/service/problems";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { readEvent } from "../attempt.ts";
-import type { Ledger } from "../ledger.ts";
+import type { Ledger } from "../ledger-types.ts";
 
 const ORDER_ID = /^[A-Za-z0-9_-]{22}$/;
 

@@ -1,36 +1,37 @@
 import { parse } from "@vestibule/contracts/parse";
 import { skuSchema, stockSettingsSchema } from "@vestibule/contracts/purchase-api";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
-import { assertBearer } from "@vestibule/service/bearer";
 import { readJson } from "@vestibule/service/json-body";
 import { problem } from "@vestibule/service/problems";
-import type { Secret } from "@vestibule/service/secret";
 import { readEvent } from "../attempt.ts";
 import type { Stock } from "../stock.ts";
 
+export interface StockRouteDependencies {
+  readonly stock: Stock;
+  /** @throws AppError `unauthorized`, or `too-many-requests` for whoever guesses. */
+  readonly assertAdmin: (context: ServiceContext) => Promise<void>;
+}
+
 /** The public view, and the organizer's settings behind a bearer token. */
-export function stockRoutes(
-  app: ServiceApp,
-  { stock, adminToken }: { stock: Stock; adminToken: Secret },
-): void {
+export function stockRoutes(app: ServiceApp, { stock, assertAdmin }: StockRouteDependencies): void {
   app.get("/v1/events/:event/stock", async (context) =>
     noStore(context, 200, await stock.view(readEvent(context))),
   );
 
   app.get("/v1/admin/events/:event/stock/:sku", async (context) => {
-    assertBearer(context.req.header("Authorization"), adminToken);
+    await assertAdmin(context);
     const row = await stock.get(readEvent(context), readSku(context));
     if (row === undefined) throw problem("not-found");
     return noStore(context, 200, row);
   });
 
   app.put("/v1/admin/events/:event/stock/:sku", async (context) => {
-    assertBearer(context.req.header("Authorization"), adminToken);
+    await assertAdmin(context);
     const [event, sku] = [readEvent(context), readSku(context)];
     const settings = await readJson(context.req.raw, stockSettingsSchema);
     const row = await stock.set(event, sku, settings);
     if (row !== undefined) return noStore(context, 200, row);
-    throw problem("conflict", { detail: "More than that is sold already" });
+    throw problem("conflict", { detail: "More than that is sold or held already" });
   });
 }
 

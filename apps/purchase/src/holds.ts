@@ -1,0 +1,133 @@
+/** Holds after they began (`ledger.ts` begins them): who may do what to them, and what they became. */
+import type { Database, Sql } from "@vestibule/db/connect";
+import { sleep as realSleep } from "@vestibule/feed/fetch-text.system";
+import { epochSeconds } from "@vestibule/kernel/units";
+import { confirmHold, endHold, expireHolds, extendHold } from "./holds-write.ts";
+import { retried, type Sleep } from "./ledger-retry.ts";
+import {
+  type HoldRow,
+  holdColumns,
+  type OrderRow,
+  orderColumns,
+  toHold,
+  toOrder,
+} from "./ledger-rows.ts";
+import type {
+  CameBack,
+  CreditSubject,
+  Hold,
+  HoldActor,
+  HoldName,
+  HoldRefusal,
+  Holds,
+} from "./ledger-types.ts";
+
+/** Skus that one sweep looks at; the rest is the next one's, a second later. */
+const SWEEP_SKUS_MAX = 100;
+
+/** @param options.sleep Only tests need another one. */
+export function createHolds(
+  database: Database,
+  { cameBack, sleep = realSleep }: { cameBack: CameBack; sleep?: Sleep },
+): Holds {
+  const call = <Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> =>
+    database.run((sql) => retried(sql, work, sleep));
+  /** Also told when an earlier call ended it: that one's process may have died before it could. */
+  const told = ({ event, sku }: Hold): void => cameBack({ event, sku });
+
+  return {
+    get: (of) => call(async (sql) => toHoldOrNothing(await find(sql, of, of.by))),
+
+    extend: ({ visitor, ...of }) =>
+      call(async (sql) => {
+        const extended = await extendHold(sql, of, visitor);
+        if (extended !== undefined) return { kind: "done", hold: toHold(extended) };
+        const row = await find(sql, of, { kind: "buyer", visitor });
+        if (row === undefined) return { kind: "no-such-hold" };
+        // Asked again, perhaps because the first answer was lost: the same answer.
+        const was = row.state === "held" && row.extended;
+        return was ? { kind: "done", hold: toHold(row) } : refusalOf(row);
+      }),
+
+    confirm: ({ paymentReference, orderId, now, ...of }) =>
+      call(async (sql) => {
+        const order = await confirmHold(sql, of, { paymentReference, orderId, now });
+        if (order !== undefined) return { kind: "confirmed", order: toOrder(order) };
+        const row = await find(sql, of, { kind: "shop" });
+        if (row === undefined) return { kind: "no-such-hold" };
+        if (row.state === "confirmed" && row.paymentReference === paymentReference) {
+          const [earlier] = await sql<OrderRow[]>`
+            select ${orderColumns(sql)} from orders where order_id = ${row.orderId}`;
+          if (earlier !== undefined) return { kind: "confirmed", order: toOrder(earlier) };
+        }
+        return refusalOf(row);
+      }),
+
+    cancel: async ({ by, ...of }) => {
+      const outcome = await call(async (sql) => {
+        await endHold(sql, of, { state: "cancelled", by });
+        const row = await find(sql, of, by);
+        if (row === undefined) return { kind: "no-such-hold" } as const;
+        if (row.state !== "cancelled") return refusalOf(row);
+        return { kind: "done", hold: toHold(row) } as const;
+      });
+      if (outcome.kind === "done") told(outcome.hold);
+      return outcome;
+    },
+
+    fail: async (of) => {
+      const outcome = await call(async (sql) => {
+        const by = { kind: "shop" } as const;
+        await endHold(sql, of, { state: "failed", by });
+        const row = await find(sql, of, by);
+        if (row === undefined) return { kind: "no-such-hold" } as const;
+        if (row.state !== "failed") return refusalOf(row);
+        return { kind: "done", hold: toHold(row), unspent: subjectOf(row) } as const;
+      });
+      if (outcome.kind === "done") told(outcome.hold);
+      return outcome;
+    },
+
+    sweep: async () => {
+      const due = await call(
+        (sql) => sql<{ event: string; sku: string }[]>`
+          select distinct event, sku from holds
+           where state = 'held' and expires_at <= now() limit ${SWEEP_SKUS_MAX}`,
+      );
+      let ended = 0;
+      for (const { event, sku } of due) {
+        const count = await call((sql) => expireHolds(sql, { event, sku }));
+        if (count > 0) cameBack({ event, sku });
+        ended += count;
+      }
+      return ended;
+    },
+  };
+}
+
+interface FoundRow extends HoldRow {
+  readonly extended: boolean;
+  readonly paymentReference: string | null;
+  readonly visitor: string;
+  readonly slot: number;
+}
+
+/** A statement of its own sees what the one before it waited for. */
+async function find(sql: Sql, of: HoldName, by: HoldActor): Promise<FoundRow | undefined> {
+  const [row] = await sql<FoundRow[]>`
+    select ${holdColumns(sql)}, extended, payment_reference as "paymentReference", visitor, slot
+      from holds where hold_id = ${of.holdId} and event = ${of.event}`;
+  return row === undefined || (by.kind === "buyer" && by.visitor !== row.visitor) ? undefined : row;
+}
+
+function toHoldOrNothing(row: HoldRow | undefined): Hold | undefined {
+  return row && toHold(row);
+}
+
+function refusalOf({ state }: HoldRow): HoldRefusal {
+  return state === "expired" ? { kind: "over" } : { kind: "conflict", state };
+}
+
+function subjectOf({ event, visitor, jti, number, slot }: FoundRow): CreditSubject {
+  return { event, visitor, jti, number, slot: epochSeconds(slot) };
+}
