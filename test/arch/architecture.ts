@@ -20,6 +20,7 @@ export const RANKS: Readonly<Record<string, number>> = {
   "apps/edge": 5,
   "apps/mint": 5,
   "apps/purchase": 5,
+  "packages/guard": 5,
   bench: 6,
   test: 6,
 };
@@ -32,7 +33,14 @@ export const PURE_PACKAGES = [
   "packages/keys",
   "packages/token",
   "packages/feed",
+  "packages/guard",
 ] as const;
+
+/**
+ * Published with everything built in: what their sources import is a devDependency, so that a shop that
+ * installs them installs nothing else.
+ */
+export const BUNDLED_PACKAGES: readonly string[] = ["packages/guard"];
 
 /** What is deployed to workerd: nothing of Node here either. */
 export const EDGE = "apps/edge";
@@ -46,7 +54,10 @@ export const ADAPTERS: readonly { readonly glob: string; readonly why: string }[
   { glob: "**/main.ts", why: "an entry point: wires, reads the environment, sets the exit code" },
   { glob: "**/*.browser.ts", why: "runs in the visitor's browser, which has no injected clock" },
   { glob: "apps/demo/**", why: "a launcher: starts processes, waits for them, paints a terminal" },
-  { glob: "apps/*/build/**", why: "builds what is deployed, and runs in Node before it" },
+  {
+    glob: "{apps,packages}/*/build/**",
+    why: "builds what is deployed, and runs in Node before it",
+  },
   { glob: "bench/**", why: "measures the machine" },
   { glob: "packages/testkit/**", why: "starts servers for tests" },
   { glob: "test/**", why: "drives a running system" },

@@ -4,7 +4,7 @@ import { join } from "node:path/posix";
 
 import { parseSync } from "oxc-parser";
 
-import { RANKS } from "./architecture.ts";
+import { BUNDLED_PACKAGES, RANKS } from "./architecture.ts";
 import { isDevelopment, isSource, isTest, type TextFile } from "./tree.ts";
 
 const SCOPE = "@vestibule/";
@@ -66,7 +66,8 @@ export function checkImports(files: readonly TextFile[]): string[] {
       const name = wanted.split("/", wanted.startsWith("@") ? 2 : 1).join("/");
       if (test && name === owner.manifest.name) continue; // a test may stand where a user stands
       const { dependencies = {}, devDependencies = {} } = owner.manifest;
-      const development = owner.dir === "" || isDevelopment(file.path);
+      const bundled = BUNDLED_PACKAGES.includes(owner.dir);
+      const development = owner.dir === "" || bundled || isDevelopment(file.path);
       const declared = name in dependencies || (development && name in devDependencies);
       if (!declared) breach("is not declared in its package.json");
       if (!name.startsWith(SCOPE)) continue;

@@ -33,7 +33,7 @@ export function isTest(path: string): boolean {
 
 /** A file that is not deployed, but tests or builds what is: it may use devDependencies. */
 export function isDevelopment(path: string): boolean {
-  return isTest(path) || /^apps\/[^/]+\/build\//.test(path);
+  return isTest(path) || /^(apps|packages)\/[^/]+\/build\//.test(path);
 }
 
 function walk(directory: string): string[] {

@@ -1,0 +1,36 @@
+/** Bounds of the guard, with their units in their names. */
+import { DRIP_REFRESH_MS, JWKS_REFRESH_MS, MANIFEST_REFRESH_MS } from "@vestibule/contracts/limits";
+import { assert } from "@vestibule/kernel/assert";
+
+/**
+ * Nothing refreshes between requests, so what is older than this is asked for again before it decides.
+ * Until then a request that meets something due starts the refresh and does not wait for it.
+ */
+export const DRIP_STALE_MS: number = 3 * DRIP_REFRESH_MS;
+export const MANIFEST_STALE_MS: number = 3 * MANIFEST_REFRESH_MS;
+/** A quarter over: a revoked key must not buy because a shop was quiet. */
+export const KEYS_STALE_MS: number = 1.25 * JWKS_REFRESH_MS;
+
+/** Events that a guard may be told by name. */
+export const EVENTS_MAX = 64;
+
+/** In the background: how often it looks what is due, and whose drip it still asks for. */
+export const TICK_MS = 250;
+export const ACTIVE_MS = 300_000;
+
+/** Longer than the purchase API's own deadline, so that its answer is heard. */
+export const SPEND_DEADLINE_MS_DEFAULT = 8_000;
+export const SPEND_DEADLINE_MS_MIN = 100;
+export const SPEND_DEADLINE_MS_MAX = 60_000;
+/** Of an answer to a spend: a spend or a problem document, with a credit at most. */
+export const ANSWER_BYTES_MAX = 16_384;
+
+/** How long a client waits, seconds: nothing known of the mint; a paused sale. As the purchase API says. */
+export const UNKNOWN_RETRY_AFTER_SECONDS = 3;
+export const HELD_RETRY_AFTER_SECONDS = 10;
+/** When the purchase API does not say. */
+export const RETRY_AFTER_MS_DEFAULT = 1_000;
+export const RETRY_AFTER_MS_MAX = 3_600_000;
+
+assert(KEYS_STALE_MS >= JWKS_REFRESH_MS, "what was refreshed on time is never stale");
+assert(TICK_MS < DRIP_REFRESH_MS, "the background looks before anything is stale");
