@@ -49,11 +49,14 @@ function waitingBefore(n: number, { committed, skips }: EstimateView): number {
  */
 export function aheadOf(n: number, view: EstimateView, now: number): number {
   const at = Math.min(now, view.heldSince ?? now);
-  const own = view.segments.find(
-    (segment) => containsNumber(segment, n) && n - segment.base < liveCount(segment),
-  );
+  let own: SegmentView | undefined;
+  for (const segment of view.segments) {
+    const isLive = containsNumber(segment, n) && n - segment.base < liveCount(segment);
+    if (isLive && (own === undefined || segment.from > own.from)) own = segment;
+  }
   if (own === undefined) return waitingBefore(n, view) + pendingCount(view.segments, at);
-  const before = view.segments.filter((segment) => segment.from < own.from);
+  const { from } = own;
+  const before = view.segments.filter((segment) => segment.from < from);
   const inOwn = n - own.base - openedCount(own, at);
   return inOwn < 0 ? 0 : pendingCount(before, at) + inOwn;
 }

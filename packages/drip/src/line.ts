@@ -1,7 +1,7 @@
 /**
  * A list of segments read together. One pass over a few hundred entries per call: the edge does this
- * per request. Segments never overlap in time; a number is in at most one of them with a slot that
- * is not void. The list need not be sorted.
+ * per request. Segments never overlap in time. A number whose slot was made good (a credit) is in
+ * several of them: its latest slot is the one that counts. The list need not be sorted.
  */
 import type { EpochMs } from "@vestibule/kernel/units";
 import { containsNumber, liveCount, openedCount, opensAt, type SegmentView } from "./segment.ts";
@@ -11,18 +11,20 @@ export interface HoldView {
   readonly heldSince?: number | undefined;
 }
 
-/** When the slot of `n` opens, or opened; `undefined` when it has none (not committed, skipped, cut, held). */
+/** When the latest slot of `n` opens, or opened; `undefined` when it has none (not committed, skipped, cut, held). */
 export function slotOf(
   segments: readonly SegmentView[],
   n: number,
   { heldSince = Infinity }: HoldView = {},
 ): EpochMs | undefined {
+  let latest: EpochMs | undefined;
   for (const segment of segments) {
     if (!containsNumber(segment, n)) continue;
     const opens = opensAt(segment, n);
-    if (opens <= (segment.cutAfter ?? Infinity) && opens <= heldSince) return opens;
+    if (opens > (segment.cutAfter ?? Infinity) || opens > heldSince) continue;
+    if (latest === undefined || opens > latest) latest = opens;
   }
-  return undefined;
+  return latest;
 }
 
 /** Slots of this segment that have opened at `now` and are not void. */

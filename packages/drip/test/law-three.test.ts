@@ -60,6 +60,13 @@ const events = fc.oneof(
     }),
   },
   {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("credit" as const),
+      share: fc.constantFrom(0.02, 0.3, 1),
+    }),
+  },
+  {
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constantFrom(
@@ -86,6 +93,7 @@ function apply(world: World, event: WorldEvent): void {
     const maxAdmissions = event.max === null ? null : Math.max(event.max, granted);
     world.policy = { ...world.policy, maxAdmissions };
   } else if (event.kind === "gap") world.gap(event.count, event.inDoubt);
+  else if (event.kind === "credit") world.credit(event.share);
   else if (event.kind === "hold") world.hold();
   else if (event.kind === "resume") world.resume();
   else if (event.kind === "crash") world.step({ crash: true });
@@ -116,7 +124,7 @@ function play(setup: ConstructorParameters<typeof World>[0], story: readonly Wor
 const wrongWith = (world: World): string[] => [
   ...world.violations,
   ...lawThreeViolations(world.history),
-  ...numberViolations(world.history, world.isHeld),
+  ...numberViolations(world.history, world.isHeld, world.creditsOf),
 ];
 
 test("law 3: no window holds more than its rate, what lapsed, and one slot, whatever happens", () => {
@@ -169,7 +177,7 @@ test("everybody who holds a number gets a slot in the end, in order, whatever ha
         world.showUp();
       }
       const live = world.openings().length;
-      let holders = 0;
+      let holders = world.credited;
       for (let n = 1; n <= world.issued; n += 1) if (world.isHeld(n)) holders += 1;
       expect(live).toBeGreaterThanOrEqual(holders - inDoubtAtTheEnd(world));
       expect(wrongWith(world)).toEqual([]);
@@ -259,4 +267,30 @@ test("canary: a controller that moves its frontier back with the clock is caught
       line: { ...input.line, frontier: Math.min(input.line.frontier, input.now) as EpochMs },
     });
   expect(violationsOf(follows, (world) => void world.tick(-30_000)).join()).toContain("overlaps");
+});
+
+test("canary: a fresh slot that nobody has a credit for is caught", () => {
+  const world = new World({ ...busy, noShow: 0.1 });
+  world.join(2_000);
+  for (let second = 0; second < 300; second += 1) world.tick();
+  world.credit(0.2);
+  for (let second = 0; second < 120; second += 1) world.tick();
+  expect(world.credited).toBeGreaterThan(10);
+  expect(wrongWith(world)).toEqual([]);
+  expect(numberViolations(world.history, world.isHeld).join()).toContain("two slots");
+});
+
+test("people with a credit get the next slots within the rate, and maxAdmissions counts people", () => {
+  const policy = { ...busy.policy, maxAdmissions: 500 };
+  const world = new World({ policy, claimWindowMs: 20_000 });
+  world.join(2_000);
+  for (let second = 0; second < 180; second += 1) world.tick();
+  expect(world.line.granted).toBe(500);
+  expect(world.openings()).toHaveLength(500);
+  world.credit(1);
+  expect(world.line.granted).toBe(0);
+  for (let second = 0; second < 180; second += 1) world.tick();
+  expect(world.line.granted).toBe(500);
+  expect(world.openings()).toHaveLength(1_000);
+  expect(wrongWith(world)).toEqual([]);
 });

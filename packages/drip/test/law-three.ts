@@ -68,13 +68,17 @@ export function lawThreeViolations(history: readonly Commitment[]): string[] {
   return violations;
 }
 
-/** Laws about numbers: each has at most one live slot, and only numbers that somebody holds have one. */
+/**
+ * Laws about numbers: each has one live slot at most, and one more for each of its credits, which opens
+ * later; and only numbers that somebody holds have one.
+ */
 export function numberViolations(
   history: readonly Commitment[],
   isHeld: (n: number) => boolean,
+  creditsOf: (n: number) => number = () => 0,
 ): string[] {
   const violations: string[] = [];
-  const seen = new Set<number>();
+  const seen = new Map<number, { readonly count: number; readonly at: number }>();
   let frontier = -Infinity;
   for (const { segment } of history) {
     if (liveCount(segment) === 0) continue; // void as a whole: its time was taken back
@@ -84,9 +88,14 @@ export function numberViolations(
       Math.ceil((liveCount(segment) * (segment.until - segment.from)) / segment.count);
     for (let k = 0; k < liveCount(segment); k += 1) {
       const n = segment.base + k;
-      if (seen.has(n)) violations.push(`${n} has two slots`);
+      const at = opensAt(segment, n);
+      const before = seen.get(n);
+      const count = (before?.count ?? 0) + 1;
+      if (count > 1 + creditsOf(n)) violations.push(`${n} has two slots`);
+      else if (before !== undefined && at <= before.at)
+        violations.push(`${n} has two slots, the later one first`);
       if (!isHeld(n)) violations.push(`nobody holds ${n}`);
-      seen.add(n);
+      seen.set(n, { count, at });
     }
   }
   return violations;

@@ -168,3 +168,18 @@ test("a slot closes a lifetime after its second, and the claim window is never l
   });
   expect(claimWindowMs({ lifetimeSeconds: 20, claimWindowSeconds: 180 })).toBe(20_000);
 });
+
+test("a number whose slot was made good has its latest slot, in whatever order the list is", () => {
+  const old = { base: 1, count: 10, from: 1_000, until: 11_000 };
+  const fresh = { base: 4, count: 1, from: 60_000, until: 61_000 };
+  for (const list of [
+    [old, fresh],
+    [fresh, old],
+  ]) {
+    expect(slotOf(list, 4)).toBe(60_000);
+    expect(slotOf(list, 5)).toBe(5_000);
+    // A hold that stops the fresh slot leaves the old one, which is over: nobody enters by it.
+    expect(slotOf(list, 4, { heldSince: 50_000 })).toBe(4_000);
+    expect(slotOf([{ ...fresh, cutAfter: 50_000 }, old], 4)).toBe(4_000);
+  }
+});

@@ -1,6 +1,7 @@
 /** A mint and its crowd in virtual time: controller, lapses and holds together, faults included. */
 import { epochMs, type EpochMs, type TicketNumber } from "@vestibule/kernel/units";
 import { planStep, type Step, type StepInput } from "../src/controller.ts";
+import { creditSlots } from "../src/credit.ts";
 import { earliestResume, resumeLine } from "../src/hold.ts";
 import { maySettle, settleSegment } from "../src/lapse.ts";
 import type { DripPolicy, LineState, NumberRange, Segment } from "../src/line-state.ts";
@@ -47,7 +48,11 @@ export class World {
   readonly history: Entry[] = [];
   /** Claims that were made, by the moment of their slot. */
   readonly claims: { readonly at: number; readonly number: number }[] = [];
+  /** How often each number's slot was made good, and claims whose slot was not. */
+  readonly credits = new Map<number, number>();
+  #creditable: number[] = [];
   lapsed = 0;
+  credited = 0;
   issued = 0;
   heldSince: EpochMs | undefined;
   serving = 0;
@@ -97,6 +102,24 @@ export class World {
     for (const range of passed) this.#late.splice(this.#late.indexOf(range), 1);
   }
 
+  /** Purchases of `share` of those whose claimed slots are settled have failed, and they show their credits. */
+  credit(share: number): void {
+    if (this.heldSince !== undefined) return;
+    const credited = this.#creditable.filter(() => this.#random() < share);
+    // A clock stepped back can have a hold cut what had lapsed: then there are fewer granted than claimed.
+    if (this.line.granted < credited.length) return;
+    const taken = new Set(credited);
+    this.#creditable = this.#creditable.filter((number) => !taken.has(number));
+    for (const number of credited) {
+      this.credits.set(number, (this.credits.get(number) ?? 0) + 1);
+      this.#demand.push(run(number, number));
+    }
+    this.line = creditSlots(this.line, credited.length);
+    this.credited += credited.length;
+  }
+
+  creditsOf = (n: number): number => this.credits.get(n) ?? 0;
+
   hold(): void {
     this.heldSince ??= epochMs(this.now);
   }
@@ -116,6 +139,10 @@ export class World {
       if (entry !== undefined) entry.segment = segment;
     }
     this.#demand.unshift(...result.value.cut);
+    // A clock stepped back can have a hold cut what was settled: those are owed a slot already.
+    this.#creditable = this.#creditable.filter(
+      (number) => !result.value.cut.some(({ first, last }) => number >= first && number <= last),
+    );
     this.line = result.value.line;
     this.heldSince = undefined;
     this.step();
@@ -188,6 +215,7 @@ export class World {
         claimed += 1;
         const number = entry.segment.base + k;
         this.claims.push({ at: opensAt(entry.segment, number), number });
+        this.#creditable.push(number);
       }
       const { lapsed, line } = settleSegment({ line: this.line, segment: entry.segment, claimed });
       this.lapsed += lapsed;
@@ -200,7 +228,8 @@ export class World {
   #check(): void {
     const max = this.policy.maxAdmissions;
     const granted = this.history.reduce((sum, { segment }) => sum + liveCount(segment), 0);
-    if (this.line.granted !== granted - this.lapsed) this.violations.push("granted is miscounted");
+    if (this.line.granted !== granted - this.lapsed - this.credited)
+      this.violations.push("granted is miscounted");
     if (max !== null && this.line.granted > max) this.violations.push("beyond maxAdmissions");
     if (this.line.giveBackMicro < 0) this.violations.push("more given back than lapsed");
     const serving = servingNumber(this.segments(), this.now, {
