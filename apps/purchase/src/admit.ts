@@ -1,6 +1,7 @@
 /** Step 1: is this admission good, now, for this event, visitor and action? Denies by default. */
 import { visitorSchema } from "@vestibule/contracts/line-api";
 import { parse } from "@vestibule/contracts/parse";
+import type { EpochSeconds } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
 import { problem } from "@vestibule/service/problems";
 import { cutOf, isHeldForAll } from "@vestibule/token/cuts";
@@ -16,6 +17,8 @@ export interface Admitted {
   readonly visitor: string;
   readonly jti: string;
   readonly number: number;
+  /** The second in which its slot opened (the admission's `nbf`). */
+  readonly slot: EpochSeconds;
 }
 
 /**
@@ -73,14 +76,14 @@ export async function admit(
     return over(hashVisitor(visitor), refusal(reason));
   }
 
-  const { sub, jti, number } = verdict.value;
+  const { sub, jti, number, nbf: slot } = verdict.value;
   const drip = await mint.drip(event, now);
   const cut = cutOf(verdict.value, drip);
   if (cut === "cut") return over(sub, refusal("cut"));
   if (cut === "held" || isHeldForAll(drip)) {
     return over(sub, problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS }));
   }
-  return { kind: "good", admitted: { event, visitor: sub, jti, number } };
+  return { kind: "good", admitted: { event, visitor: sub, jti, number, slot } };
 }
 
 function over(visitor: string, error: Error): Admittance {

@@ -1,14 +1,18 @@
 /** One attempt to spend an admission: what the request carries, checked for form only. */
+import { IDEMPOTENCY_KEY_CHARS_MAX, USER_CHARS_MAX } from "@vestibule/contracts/limits";
 import {
   ADMISSION_HEADER,
   IDEMPOTENCY_KEY_HEADER,
+  USER_HEADER,
   VISITOR_HEADER,
 } from "@vestibule/contracts/names";
-import { IDEMPOTENCY_KEY_CHARS_MAX } from "@vestibule/contracts/limits";
 import { isSlug } from "@vestibule/contracts/slug";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { ServiceContext } from "@vestibule/service/app";
+import { assertBearer } from "@vestibule/service/bearer";
 import { problem } from "@vestibule/service/problems";
+import type { Secret } from "@vestibule/service/secret";
+import type { AnswerHeaders } from "./limiter.ts";
 
 export interface Attempt {
   readonly event: string;
@@ -16,6 +20,10 @@ export interface Attempt {
   readonly admission: string;
   readonly visitor: string;
   readonly idempotencyKey: string;
+  /** The shop's own name for the user, vouched for by the shop's token. */
+  readonly user: string | undefined;
+  /** Headers that the answer will have, whether it is an order or a refusal. */
+  readonly answerHeaders: AnswerHeaders;
   /** The one reading of the clock for this request. */
   readonly now: EpochMs;
 }
@@ -23,8 +31,17 @@ export interface Attempt {
 /** Visible ASCII: no space, so that two headers in one request (joined with ", ") are refused. */
 const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_CHARS_MAX}}$`);
 
-/** @throws AppError `event-not-found`, `bad-request` for the Idempotency-Key. */
-export function readAttempt(context: ServiceContext, now: EpochMs): Attempt {
+/** Visible ASCII too: a name that has anything else in it is encoded by the shop. */
+const USER = new RegExp(`^[\\x21-\\x7e]{1,${USER_CHARS_MAX}}$`);
+
+/**
+ * @throws AppError `event-not-found`; `bad-request` for the Idempotency-Key or the user's name;
+ * `unauthorized` for a user that the shop does not vouch for.
+ */
+export function readAttempt(
+  context: ServiceContext,
+  { now, shopToken }: { now: EpochMs; shopToken: Secret | undefined },
+): Attempt {
   const idempotencyKey = context.req.header(IDEMPOTENCY_KEY_HEADER) ?? "";
   if (!IDEMPOTENCY_KEY.test(idempotencyKey)) {
     throw problem("bad-request", {
@@ -36,8 +53,27 @@ export function readAttempt(context: ServiceContext, now: EpochMs): Attempt {
     admission: context.req.header(ADMISSION_HEADER) ?? "",
     visitor: context.req.header(VISITOR_HEADER) ?? "",
     idempotencyKey,
+    user: readUser(context, shopToken),
+    answerHeaders: answerHeadersOf(context),
     now,
   };
+}
+
+/** Headers that stay on whatever this request is answered with: hono keeps them, also for a thrown refusal. */
+export function answerHeadersOf(context: ServiceContext): AnswerHeaders {
+  return { set: (name, value) => context.header(name, value) };
+}
+
+/** Anybody can send the header; only the shop's server can send it with the shop's token. */
+function readUser(context: ServiceContext, shopToken: Secret | undefined): string | undefined {
+  const user = context.req.header(USER_HEADER);
+  if (user === undefined) return undefined;
+  if (shopToken === undefined) throw problem("unauthorized");
+  assertBearer(context.req.header("Authorization"), shopToken);
+  if (USER.test(user)) return user;
+  throw problem("bad-request", {
+    detail: `${USER_HEADER} must have 1 to ${USER_CHARS_MAX} visible ASCII characters`,
+  });
 }
 
 /** @throws AppError `event-not-found` when the path holds no event's name. */

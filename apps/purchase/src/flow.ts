@@ -1,21 +1,38 @@
 /** From a request to an order, step by step (design section 8). */
 import type { PurchaseRequest } from "@vestibule/contracts/purchase-api";
+import { PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
+import { AppError } from "@vestibule/kernel/app-error";
 import { assert } from "@vestibule/kernel/assert";
 import { problem } from "@vestibule/service/problems";
 import { type AdmitDependencies, type Admitted, admit } from "./admit.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Ledger, LedgerOutcome, LedgerRefusal, Order, Spend, SpendRequest } from "./ledger.ts";
-import type { InventoryGate, PurchaseLimiter } from "./ports.ts";
+import type { Credits } from "./credits.ts";
+import type { GateKeeper, GatePass, Wish } from "./gate-keeper.ts";
+import { buyerOf, limitedIdentity } from "./identity.ts";
+import type {
+  Asked,
+  Hold,
+  Ledger,
+  LedgerOutcome,
+  LedgerRefusal,
+  Order,
+  Spend,
+  SpendRequest,
+} from "./ledger-types.ts";
+import type { Limiter } from "./limiter.ts";
+import type { SupplyWatch } from "./ports.ts";
 
 export interface FlowDependencies extends AdmitDependencies {
-  readonly limiter: PurchaseLimiter;
-  readonly gate: InventoryGate;
+  readonly limiter: Limiter;
+  readonly gate: GateKeeper;
   readonly ledger: Ledger;
-  /** A name for a new order, 128 random bits. */
-  readonly newOrderId: () => string;
+  readonly credits: Credits;
+  readonly supply: SupplyWatch;
+  /** A name for a new order or hold, 128 random bits. */
+  readonly newId: () => string;
 }
 
-/** How long a caller waits after others kept it from the stock row, seconds. */
+/** How long a caller waits after others kept it from the stock row, or its own other request did, seconds. */
 const CONTENDED_RETRY_AFTER_SECONDS = 1;
 
 /** @throws AppError for every refusal; nothing is spent then. */
@@ -24,84 +41,160 @@ export async function purchase(
   request: PurchaseRequest,
   deps: FlowDependencies,
 ): Promise<Order> {
+  const asked = { kind: "purchase", ...request } as const;
+  const outcome = await answered(attempt, asked, deps, (spend) =>
+    throughGate(spend, asked, deps, () =>
+      deps.ledger.purchase({ ...spend, ...request, orderId: deps.newId() }),
+    ),
+  );
+  if (outcome.kind === "bought") return outcome.order;
+  throw refused(outcome);
+}
+
+/** The same for seats that are kept until they are paid for. @throws AppError for every refusal. */
+export async function hold(
+  attempt: Attempt,
+  request: PurchaseRequest,
+  deps: FlowDependencies,
+): Promise<Hold> {
+  const asked = { kind: "hold", ...request } as const;
+  const outcome = await answered(attempt, asked, deps, (spend, { slot }) =>
+    throughGate(spend, asked, deps, () =>
+      deps.ledger.hold({ ...spend, ...request, holdId: deps.newId(), slot }),
+    ),
+  );
+  if (outcome.kind === "held") return outcome.hold;
+  throw refused(outcome);
+}
+
+/** The bare spend: no stock of ours, so no gate. @throws AppError for every refusal. */
+export async function spend(attempt: Attempt, deps: FlowDependencies): Promise<Spend> {
+  const outcome = await answered(attempt, { kind: "spend" }, deps, (request) =>
+    deps.ledger.spend(request),
+  );
+  if (outcome.kind === "spent") return outcome.spend;
+  throw refused(outcome);
+}
+
+/** Steps 1 and 2, and what follows from a fault of ours behind them. */
+async function answered(
+  attempt: Attempt,
+  asked: Asked,
+  deps: FlowDependencies,
+  act: (request: SpendRequest, admitted: Admitted) => Promise<LedgerOutcome>,
+): Promise<LedgerOutcome> {
   const admittance = await admit(attempt, deps); // 1
+  const { visitor } = admittance.kind === "good" ? admittance.admitted : admittance;
+  const identity = limitedIdentity(visitor, attempt.user);
   if (admittance.kind === "over") {
-    return orderOf(
-      await recallOr(admittance.refusal, attempt, admittance.visitor, { request, deps }),
-    );
+    await deps.limiter.take(identity, attempt.answerHeaders);
+    return recallOr(admittance.refusal, attempt, { visitor, asked, deps });
   }
   const { admitted } = admittance;
-  await deps.limiter.take(admitted); // 2
-  const pass = await deps.gate.enter({ ...request, event: admitted.event, jti: admitted.jti }); // 3
-  let sold = false;
   try {
-    const outcome = await deps.ledger.purchase({
-      ...spendRequest(attempt, admitted),
-      ...request,
-      orderId: deps.newOrderId(),
-    }); // 4
-    sold = outcome.kind === "bought";
-    return orderOf(outcome);
-  } finally {
-    await deps.gate.settle(pass, sold); // 5
+    await deps.limiter.take(identity, attempt.answerHeaders); // 2
+    return await act(spendRequest(attempt, admitted), admitted);
+  } catch (error) {
+    throw await withCredit(error, { admitted, attempt, deps });
   }
 }
 
-/** @throws AppError for every refusal; nothing is spent then. */
-export async function spend(attempt: Attempt, deps: FlowDependencies): Promise<Spend> {
-  const admittance = await admit(attempt, deps);
-  if (admittance.kind === "over") {
-    return spendOf(await recallOr(admittance.refusal, attempt, admittance.visitor, { deps }));
-  }
-  await deps.limiter.take(admittance.admitted);
-  return spendOf(await deps.ledger.spend(spendRequest(attempt, admittance.admitted)));
+/** Steps 3 to 5. */
+async function throughGate(
+  spend: SpendRequest,
+  { sku, quantity }: PurchaseRequest,
+  deps: FlowDependencies,
+  transact: () => Promise<LedgerOutcome>,
+): Promise<LedgerOutcome> {
+  const { event, jti } = spend;
+  const wish = { event, sku, quantity, jti };
+  const pass = await deps.gate.enter(wish); // 3
+  if (pass.kind === "over-limit") return pass;
+  if (pass.kind === "sold-out" && !(await mayBeKnown(pass, wish, deps)))
+    return { kind: "sold-out" };
+  const outcome = await transact().catch((error: unknown) => {
+    // It may have been committed: the lease stays until the repair has looked it up.
+    deps.gate.leave(pass, "lost");
+    throw error;
+  }); // 4
+  deps.gate.leave(pass, outcome); // 5
+  const isTaken = outcome.kind === "bought" || outcome.kind === "held";
+  if (isTaken && outcome.left === 0) deps.supply(event);
+  return outcome;
+}
+
+/** A gate that lost its memory asks before it refuses: this buyer may have bought, or something may be left. */
+async function mayBeKnown(
+  { sure }: Extract<GatePass, { kind: "sold-out" }>,
+  { event, sku, quantity, jti }: Wish,
+  { ledger }: FlowDependencies,
+): Promise<boolean> {
+  if (sure) return false;
+  const standing = await ledger.standing({ event, sku, jtis: [jti] });
+  if (standing === undefined || standing.spent.length > 0) return true;
+  return standing.left >= quantity || quantity > standing.perPurchaseMax;
 }
 
 /** An answer that was lost can be had again after the admission's time; anything else is refused. */
 async function recallOr(
   refusal: Error,
   { event, idempotencyKey }: Attempt,
-  visitor: string,
-  { request, deps }: { request?: PurchaseRequest; deps: FlowDependencies },
+  { visitor, asked, deps }: { visitor: string; asked: Asked; deps: FlowDependencies },
 ): Promise<LedgerOutcome> {
-  const known = await deps.ledger.recall({ event, visitor, idempotencyKey }, request);
-  if (known?.kind === "bought" || known?.kind === "spent") return known;
+  const known = await deps.ledger.recall({ event, visitor, idempotencyKey }, asked);
+  if (known?.kind === "bought" || known?.kind === "held" || known?.kind === "spent") return known;
   throw refusal;
 }
 
 function spendRequest(
-  { idempotencyKey, now }: Attempt,
+  { idempotencyKey, now, user }: Attempt,
   { event, visitor, jti, number }: Admitted,
 ): SpendRequest {
-  return { event, visitor, jti, number, idempotencyKey, now };
+  return { event, visitor, buyer: buyerOf(visitor, user), jti, number, idempotencyKey, now };
 }
 
-function orderOf(outcome: LedgerOutcome): Order {
-  if (outcome.kind === "bought") return outcome.order;
-  assert(outcome.kind !== "spent", "a purchase is answered with an order");
-  throw refused(outcome);
-}
-
-function spendOf(outcome: LedgerOutcome): Spend {
-  if (outcome.kind === "spent") return outcome.spend;
-  assert(outcome.kind !== "bought", "a bare spend is answered with a spend");
-  throw refused(outcome);
+/** `error`, with proof for the mint when it is a fault of ours: the buyer's slot may run out meanwhile. */
+async function withCredit(
+  error: unknown,
+  { admitted, attempt, deps }: { admitted: Admitted; attempt: Attempt; deps: FlowDependencies },
+): Promise<unknown> {
+  const known = error instanceof AppError ? error : undefined;
+  const code = (known?.code ?? "internal") as ProblemCode;
+  if (PROBLEMS[code].status < 500) return error;
+  const credit = await deps.credits.for(admitted, attempt.now);
+  if (credit === undefined) return error;
+  return problem(code, {
+    ...(known?.detail === undefined ? {} : { detail: known.detail }),
+    ...(known?.internal === undefined ? {} : { internal: known.internal }),
+    ...(known?.retryAfterSeconds === undefined
+      ? {}
+      : { retryAfterSeconds: known.retryAfterSeconds }),
+    extensions: { ...known?.extensions, credit },
+    cause: error,
+  });
 }
 
 /** None of these says how much is left. */
-function refused(refusal: LedgerRefusal): Error {
-  switch (refusal.kind) {
+function refused(outcome: LedgerOutcome): Error {
+  assert(isRefusal(outcome), "a request is answered with what it asked for");
+  switch (outcome.kind) {
     case "already-spent":
+      return problem("already-spent", {
+        extensions: outcome.holdId === undefined ? {} : { holdId: outcome.holdId },
+      });
     case "idempotency-mismatch":
     case "sold-out":
-      return problem(refusal.kind);
+    case "buyer-limit":
+      return problem(outcome.kind);
+    case "in-progress":
+      return problem("in-progress", { retryAfterSeconds: CONTENDED_RETRY_AFTER_SECONDS });
     case "unknown-sku":
       return problem("not-found", { detail: "This event sells no such thing" });
     case "over-limit":
       return problem("bad-request", {
         detail: "That is more than one purchase may have",
         extensions: {
-          errors: [{ field: "quantity", message: `must be at most ${refusal.perPurchaseMax}` }],
+          errors: [{ field: "quantity", message: `must be at most ${outcome.perPurchaseMax}` }],
         },
       });
     case "contended":
@@ -110,4 +203,8 @@ function refused(refusal: LedgerRefusal): Error {
         retryAfterSeconds: CONTENDED_RETRY_AFTER_SECONDS,
       });
   }
+}
+
+function isRefusal(outcome: LedgerOutcome): outcome is LedgerRefusal {
+  return !["bought", "held", "spent"].includes(outcome.kind);
 }

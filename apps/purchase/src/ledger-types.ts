@@ -88,6 +88,7 @@ export interface Standing {
   readonly left: number;
   /** `sold + held`: 0 while nobody can have bought. */
   readonly taken: number;
+  readonly perPurchaseMax: number;
   /** Those of the jtis asked for that are spent, for whatever. */
   readonly spent: readonly string[];
 }

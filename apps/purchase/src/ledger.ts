@@ -41,12 +41,12 @@ export function createLedger(
       database.run((sql) => retried(sql, step, sleep), options);
 
     let outcome = await once();
-    let patient = true;
+    if (outcome.kind !== "in-progress") return outcome;
+    const late = sleep(RUNNING_WAIT_MS).then(() => "late");
     // Between looks nothing is kept: neither a connection nor a place in the line for one.
-    for (let waited = false; outcome.kind === "in-progress" && patient; waited = true) {
-      if (!waited) void sleep(RUNNING_WAIT_MS).then(() => (patient = false));
-      await sleep(RUNNING_POLL_MS);
+    while ((await Promise.race([late, sleep(RUNNING_POLL_MS)])) !== "late") {
       outcome = await once({ deadlineMs: RUNNING_POLL_DEADLINE_MS });
+      if (outcome.kind !== "in-progress") break;
     }
     return outcome;
   };
@@ -68,8 +68,9 @@ export function createLedger(
       database.run(async (sql) => {
         const [row] = await sql<Standing[]>`
           select total - sold - held as left, sold + held as taken,
+                 per_purchase_max as "perPurchaseMax",
                  (select coalesce(jsonb_agg(jti), '[]') from spends
-                   where jti = any(${jtis as string[]}::text[])) as spent
+                   where jti in (select jsonb_array_elements_text(${sql.json([...jtis])}))) as spent
             from stock where event = ${event} and sku = ${sku}`;
         return row;
       }),

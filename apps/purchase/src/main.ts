@@ -1,9 +1,12 @@
 import { systemClock } from "@vestibule/kernel/clock.system";
 import { systemRandomness } from "@vestibule/kernel/randomness.system";
 import { runService } from "@vestibule/service/run-service.system";
-import { VARIABLES } from "./config.ts";
+import { crossCheck, VARIABLES } from "./config.ts";
 import { startPurchase } from "./service.ts";
 
-await runService("purchase", VARIABLES, (config, log) =>
-  startPurchase(config, { clock: systemClock, randomness: systemRandomness, log }),
+await runService(
+  "purchase",
+  VARIABLES,
+  (config, log) => startPurchase(config, { clock: systemClock, randomness: systemRandomness, log }),
+  crossCheck,
 );

@@ -5,14 +5,20 @@ import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
+import { UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
 
 export interface MintKnowledge {
   /** Nothing: no key is known, or they are too old to be relied on. */
   keys(now: EpochMs): KeySet | undefined;
   /** Asks the mint for its keys again, at most once per cool-down. True when it was asked. */
   askForNewKeys(now: EpochMs): Promise<boolean>;
-  /** `undefined`: no manifest is known. `"no-such-event"`: it is known and does not list the event. */
+  /**
+   * `undefined`: no manifest is known. `"no-such-event"`: it is known and does not list the event, also
+   * after a new look; made-up names cause at most one in `UNKNOWN_EVENT_LOOK_MS`, however many there are.
+   */
   terms(event: string, now: EpochMs): Promise<ManifestEvent | "no-such-event" | undefined>;
+  /** Those that the manifest names; none while none is known. */
+  events(): readonly string[];
   /** The last good statement of `event`, also when it has run out: a hold stays in force. */
   drip(event: string, now: EpochMs): Promise<DripClaims | undefined>;
   /** Starts the refreshes that are due. Called on a timer; never rejects. */
@@ -27,9 +33,17 @@ const STALE_MS = 3 * DRIP_REFRESH_MS;
 
 export function createMintKnowledge(feed: MintFeed): MintKnowledge {
   const askedAt = new Map<string, EpochMs>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   const refreshDue = (thing: Thing, now: EpochMs): void => {
     if (feed.refreshDue(thing, now)) void feed.refresh(thing, now);
+  };
+
+  /** True once in a while, whatever the name. A clock that stepped back keeps nobody from looking. */
+  const mayLook = (now: EpochMs): boolean => {
+    if (Math.abs(now - lookedAt) < UNKNOWN_EVENT_LOOK_MS) return false;
+    lookedAt = now;
+    return true;
   };
 
   return {
@@ -39,12 +53,17 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
     terms: async (event, now) => {
       await feed.whenKnown("manifest", now);
       const find = () => feed.manifest()?.events.find((each) => each.event === event);
-      // A sale that was set up a moment ago: look again, within the feed's own schedule.
-      if (find() === undefined && feed.refreshDue("manifest", now)) {
-        await feed.refresh("manifest", now);
+      if (find() === undefined) {
+        // A sale that was set up a moment ago. Who is asking already may have asked before it was, so that
+        // another look follows.
+        await feed.whenAnswered("manifest", now);
+        if (find() === undefined) {
+          await (mayLook(now) ? feed.refresh("manifest", now) : feed.whenAnswered("manifest", now));
+        }
       }
       return feed.manifest() === undefined ? undefined : (find() ?? "no-such-event");
     },
+    events: () => feed.manifest()?.events.map(({ event }) => event) ?? [],
     drip: async (event, now) => {
       askedAt.set(event, now); // only events of the manifest get here, so that this stays bounded
       const thing = dripOf(event);

@@ -3,6 +3,7 @@ import { connectDatabase, type Database } from "@vestibule/db/connect";
 import { migrate } from "@vestibule/db/migrate";
 import { createFetchText, sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
+import { createMintOrder } from "@vestibule/feed/mint-order";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { parseJwks } from "@vestibule/keys/key-set";
@@ -11,27 +12,42 @@ import { startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
 import { every } from "@vestibule/service/timing.system";
 import type { PurchaseConfig } from "./config.ts";
+import { createCredits } from "./credits.ts";
+import { createGateKeeper, gateSwitchedOff } from "./gate-keeper.ts";
+import { createGateRepair } from "./gate-repair.ts";
+import { createHoldSweep, HOLD_SWEEP_MS } from "./holds-sweep.ts";
+import { createHolds } from "./holds.ts";
+import { createHashIdentity } from "./identity.ts";
+import type { CameBack } from "./ledger-types.ts";
 import { createLedger } from "./ledger.ts";
-import { createMintKnowledge, type MintKnowledge } from "./mint-knowledge.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
 import {
-  type InventoryGate,
-  noGateConfigured,
-  noLimiterConfigured,
-  type PurchaseLimiter,
-} from "./ports.ts";
+  DATABASE_DEADLINE_MS,
+  DATABASE_STATEMENT_TIMEOUT_MS,
+  REPAIR_ASKED_MS,
+  REPAIR_ROUND_MS,
+  SUPPLY_RETRY_MS,
+} from "./limits.ts";
+import { createMintKnowledge, type MintKnowledge } from "./mint-knowledge.ts";
+import type { SupplyWatch } from "./ports.ts";
+import { createAssertAdmin } from "./routes/admin-check.ts";
+import { holdRoutes } from "./routes/holds.ts";
 import { orderRoutes } from "./routes/orders.ts";
 import { purchaseRoutes } from "./routes/purchases.ts";
 import { stockRoutes } from "./routes/stock.ts";
 import { createStock } from "./stock.ts";
+import { openStore, type Store } from "./store.ts";
+import { putReport } from "./supply-put.system.ts";
+import { createSupplyReporter, type SupplyReporter } from "./supply-reporter.ts";
+import { createSupply, type Supply } from "./supply.ts";
 
 export interface PurchaseParts {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** Tests and later issues put others in their place. */
+  /** Tests put others in their place. */
   readonly mint?: MintKnowledge;
-  readonly limiter?: PurchaseLimiter;
-  readonly gate?: InventoryGate;
+  readonly store?: Store;
 }
 
 export interface RunningPurchase {
@@ -41,24 +57,29 @@ export interface RunningPurchase {
 }
 
 const MIGRATIONS = { namespace: "purchase", directory: new URL("../migrations/", import.meta.url) };
-const ORDER_ID_BYTES = 16;
+const ID_BYTES = 16;
+const IDENTITY_SECRET_BYTES = 32;
 const FEED_TICK_MS = 250;
 
 /**
  * Migrates, then listens. There is no mode without a database (PS-02).
  *
- * @throws Error that says what is wrong: no database, a pooler in the wrong mode, a taken port.
+ * @throws Error that says what is wrong: no database, a pooler in the wrong mode, a taken port, a bad key.
  */
 export async function startPurchase(
   config: PurchaseConfig,
   parts: PurchaseParts,
 ): Promise<RunningPurchase> {
-  const { clock, randomness, log } = parts;
+  const { clock, log } = parts;
+  const credits = await createCredits(config.creditKey?.reveal(), config.issuer);
   const mint = parts.mint ?? (await mintKnowledge(config, log));
+  const store = parts.store ?? openStore(config, parts);
   const database = connectDatabase({
     url: config.databaseUrl.reveal(),
     applicationName: "vestibule-purchase",
     connectionsMax: config.databaseConnectionsMax,
+    deadlineMs: DATABASE_DEADLINE_MS,
+    statementTimeoutMs: DATABASE_STATEMENT_TIMEOUT_MS,
   });
   let accepting = true;
   const app = createApp({
@@ -68,21 +89,37 @@ export async function startPurchase(
       database: () => database.isUp(),
       mint: () => mint.isReady(clock.now()),
     },
+    // Every instance has the same store: unready, all of them would be gone at once, and with them the clear
+    // 503 of the limiter and whatever needs no store.
+    notes: { limiterAndGate: () => store.isUp() },
   });
+
+  const work = backgroundWork(config, { ...parts, database, mint, store });
+  const { limiters, newId } = helpers(config, parts, store);
   const ledger = createLedger(database);
+  const { adminToken, shopToken, issuer, skewSeconds, trustProxyHops } = config;
   purchaseRoutes(app, {
     clock,
     log,
     mint,
-    issuer: config.issuer,
-    skewSeconds: config.skewSeconds,
-    limiter: parts.limiter ?? noLimiterConfigured,
-    gate: parts.gate ?? noGateConfigured,
+    issuer,
+    skewSeconds,
+    limiter: limiters.purchase,
+    gate: work.gate,
     ledger,
-    newOrderId: () => Buffer.from(randomness.bytes(ORDER_ID_BYTES)).toString("base64url"),
+    credits,
+    supply: work.supplyWatch,
+    shopToken,
+    newId,
   });
   orderRoutes(app, { ledger });
-  stockRoutes(app, { stock: createStock(database), adminToken: config.adminToken });
+  holdRoutes(app, { holds: work.holds, clock, shopToken, newOrderId: newId, credits });
+  const assertAdmin = createAssertAdmin({
+    adminToken,
+    limiter: limiters.consoleLogIn,
+    trustProxyHops,
+  });
+  stockRoutes(app, { stock: createStock(database, { cameBack: work.cameBack }), assertAdmin });
 
   try {
     await database.assertSessionSettings();
@@ -90,7 +127,7 @@ export async function startPurchase(
     if (applied.length > 0) log.info("migrated", { versions: applied });
     const server = await startHttpServer({ ...config, fetch: app.fetch, log });
     mint.tick(clock.now());
-    const endTicks = every(FEED_TICK_MS, () => mint.tick(clock.now()));
+    const endWork = work.start();
     log.info("listening", { url: server.url });
     return {
       url: server.url,
@@ -98,14 +135,103 @@ export async function startPurchase(
       stop: async () => {
         accepting = false;
         await server.stop();
-        endTicks();
+        await endWork();
+        await store.close();
         await database.close();
       },
     };
   } catch (error) {
+    await store.close();
     await database.close();
     throw error;
   }
+}
+
+interface BackgroundParts extends PurchaseParts {
+  readonly database: Database;
+  readonly mint: MintKnowledge;
+  readonly store: Store;
+}
+
+/** Gate, repair, holds that run out, supply: what goes on without a request, and what it is told by requests. */
+function backgroundWork(config: PurchaseConfig, parts: BackgroundParts) {
+  const { clock, log, database, mint, store } = parts;
+  const supply = createSupply(database);
+  const repair = createGateRepair({
+    gate: store.gate,
+    ledger: createLedger(database),
+    listSkus: () => supply.skus(mint.events()),
+    log,
+  });
+  const gate = config.gateEnabled ? createGateKeeper(store.gate, { repair, log }) : gateSwitchedOff;
+  const reporter = supplyReporter(config, parts, supply);
+  const supplyWatch: SupplyWatch = (event) => reporter?.look(event);
+  const cameBack: CameBack = (of) => {
+    if (config.gateEnabled) repair.ask(of);
+    supplyWatch(of.event);
+  };
+  const holds = createHolds(database, { cameBack });
+  const sweep = createHoldSweep({ holds, log });
+
+  return {
+    gate,
+    holds,
+    cameBack,
+    supplyWatch,
+    /** @returns what ends it: when it resolves nothing is under way any more. */
+    start: (): (() => Promise<void>) => {
+      const ends = [
+        every(FEED_TICK_MS, () => mint.tick(clock.now())),
+        every(HOLD_SWEEP_MS, () => void sweep.tick()),
+      ];
+      if (config.gateEnabled) {
+        ends.push(every(REPAIR_ASKED_MS, () => void repair.tick()));
+        ends.push(every(REPAIR_ROUND_MS, () => void repair.round()));
+      }
+      if (reporter !== undefined) ends.push(every(SUPPLY_RETRY_MS, () => void reporter.tick()));
+      return async () => {
+        for (const end of ends) end();
+        await gate.idle();
+        await Promise.all([repair.idle(), reporter?.idle()]);
+      };
+    },
+  };
+}
+
+function supplyReporter(
+  config: PurchaseConfig,
+  { clock, log, mint }: BackgroundParts,
+  supply: Supply,
+): SupplyReporter | undefined {
+  const { supplyToken: token, mintUrls } = config;
+  if (token === undefined) return undefined;
+  const mints = createMintOrder(mintUrls);
+  return createSupplyReporter({
+    supply,
+    events: () => mint.events(),
+    mints,
+    token,
+    put: putReport,
+    clock,
+    log,
+  });
+}
+
+function helpers(
+  config: PurchaseConfig,
+  { randomness }: PurchaseParts,
+  { bucket }: Store,
+): { limiters: { purchase: Limiter; consoleLogIn: Limiter }; newId: () => string } {
+  // Buckets of this process alone need no secret that outlives it.
+  const secret = config.identitySecret?.reveal() ?? randomness.bytes(IDENTITY_SECRET_BYTES);
+  const parts = { bucket, hash: createHashIdentity(secret) };
+  return {
+    limiters: {
+      purchase: createLimiter({ name: "purchase", ...config.purchaseLimit }, parts),
+      consoleLogIn: createLimiter({ name: "console-log-in", ...config.consoleLogInLimit }, parts),
+    },
+    newId: () => Buffer.from(randomness.bytes(ID_BYTES)).toString("base64url"),
+  };
 }
 
 /** @throws Error when the keys that were deployed along are not a good key set. */

@@ -4,7 +4,7 @@ import { silentLog } from "@vestibule/service/log";
 import { Secret } from "@vestibule/service/secret";
 import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import { startPurchase } from "../src/service.ts";
-import { ADMIN_TOKEN, EVENT, ISSUER, type PurchaseWorld, purchaseWorld } from "./purchase-world.ts";
+import { configOf, EVENT, type PurchaseWorld, purchaseWorld } from "./purchase-world.ts";
 
 let world: PurchaseWorld;
 beforeEach(async () => {
@@ -63,21 +63,7 @@ test("the mint away: whoever was admitted goes on buying", async () => {
 test("law 4: a second instance and a restarted one refuse what the first has spent", async () => {
   const fan = await world.fan();
   expect((await world.buy(fan)).status).toBe(201);
-  const start = () =>
-    startPurchase(
-      {
-        host: "127.0.0.1",
-        port: 0,
-        databaseUrl: new Secret(world.databaseUrl),
-        databaseConnectionsMax: 5,
-        issuer: ISSUER,
-        mintUrls: [world.mint.url],
-        adminToken: new Secret(ADMIN_TOKEN),
-        bootKeys: undefined,
-        skewSeconds: 5,
-      },
-      { clock: world.clock, randomness: new SeededRandomness(9), log: silentLog },
-    );
+  const start = () => world.another(9);
   const second = await start();
   expect((await world.buy(fan, { base: second.url, key: "2" })).status).toBe(409);
   await second.stop();
@@ -90,17 +76,7 @@ test("law 4: a second instance and a restarted one refuse what the first has spe
 test("nothing known of the mint is 503 and not ready; a database away stops the start", async () => {
   world.mint.away = true;
   const parts = { clock: world.clock, randomness: new SeededRandomness(9), log: silentLog };
-  const config = {
-    host: "127.0.0.1",
-    port: 0,
-    databaseUrl: new Secret(world.databaseUrl),
-    databaseConnectionsMax: 5,
-    issuer: ISSUER,
-    mintUrls: [world.mint.url],
-    adminToken: new Secret(ADMIN_TOKEN),
-    bootKeys: undefined,
-    skewSeconds: 5,
-  };
+  const config = configOf({ databaseUrl: world.databaseUrl, mintUrl: world.mint.url });
   const fresh = await startPurchase(config, parts);
   const fan = await world.fan();
   const refused = await world.buy(fan, { base: fresh.url });
@@ -116,17 +92,7 @@ test("nothing known of the mint is 503 and not ready; a database away stops the 
 test("PostgreSQL away is 503 within the deadline, and the service stays alive but not ready", async () => {
   const server = await startLocalPostgres();
   const service = await startPurchase(
-    {
-      host: "127.0.0.1",
-      port: 0,
-      databaseUrl: new Secret(server.url()),
-      databaseConnectionsMax: 5,
-      issuer: ISSUER,
-      mintUrls: [world.mint.url],
-      adminToken: new Secret(ADMIN_TOKEN),
-      bootKeys: undefined,
-      skewSeconds: 5,
-    },
+    configOf({ databaseUrl: server.url(), mintUrl: world.mint.url }),
     { clock: world.clock, randomness: new SeededRandomness(9), log: silentLog },
   );
   const fan = await world.fan();

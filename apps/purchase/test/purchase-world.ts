@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { type Server, createServer } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import type { SupplyReport } from "@vestibule/contracts/supply-api";
 import { epochMs, epochSeconds, ticketNumber, toSeconds } from "@vestibule/kernel/units";
 import type { SigningKey } from "@vestibule/keys/signing-key";
 import { importPrivateJwk } from "@vestibule/keys/signing-key";
@@ -11,15 +12,20 @@ import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import { signAdmission, signDrip, signManifest } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
+import type { PurchaseConfig } from "../src/config.ts";
 import { type PurchaseParts, type RunningPurchase, startPurchase } from "../src/service.ts";
 
 export const ISSUER = "https://mint.test";
 export const EVENT = "spring";
 export const LIFETIME_SECONDS = 600;
 export const ADMIN_TOKEN = "an-admin-token-of-the-purchase-tests";
+export const SHOP_TOKEN = "the-token-of-the-shop-in-purchase-tests";
 
 /** A mint that publishes what a test says, and counts who asks. */
 export interface FakeMint {
+  /** What `PUT /v1/supply/events/{event}` was told, in the order of arrival, and how it is answered. */
+  readonly reports: { event: string; authorization: string; soldOut: boolean; seq: number }[];
+  supplyAnswer: number | "silence" | "cut-off";
   readonly url: string;
   readonly signingKey: SigningKey;
   drip: Partial<DripClaims>;
@@ -68,6 +74,10 @@ export async function startFakeMint(clock: FakeClock): Promise<FakeMint> {
     return signDrip(signingKey, { ...common, ...emptyDrip(event, clock.now()), ...mint.drip });
   };
   const server: Server = createServer((request, response) => {
+    if (request.method === "PUT") {
+      hearReport(mint, request, response);
+      return;
+    }
     mint.asked += 1;
     void statement(request.url ?? "").then((text) => {
       response.writeHead(mint.away ? 503 : text === undefined ? 404 : 200);
@@ -85,12 +95,28 @@ export async function startFakeMint(clock: FakeClock): Promise<FakeMint> {
     events: [eventOf(EVENT), eventOf("autumn")],
     away: false,
     asked: 0,
+    reports: [],
+    supplyAnswer: 204,
     close: () => {
       server.close();
       server.closeAllConnections();
     },
   };
   return mint;
+}
+
+function hearReport(mint: FakeMint, request: IncomingMessage, response: ServerResponse): void {
+  const event = /^\/v1\/supply\/events\/([a-z-]+)$/.exec(request.url ?? "")?.[1] ?? "";
+  const { authorization = "" } = request.headers;
+  let text = "";
+  request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  request.on("end", () => {
+    const { supplyAnswer } = mint;
+    mint.reports.push({ event, authorization, ...(JSON.parse(text) as SupplyReport) });
+    if (supplyAnswer === "silence") return;
+    if (supplyAnswer === "cut-off") request.socket.destroy();
+    else response.writeHead(mint.away ? 503 : supplyAnswer).end();
+  });
 }
 
 function emptyDrip(event: string, at: number): Omit<DripClaims, "iss" | "iat" | "exp" | "seq"> {
@@ -120,6 +146,8 @@ export interface PurchaseWorld extends RunningPurchase {
   readonly clock: FakeClock;
   readonly mint: FakeMint;
   readonly databaseUrl: string;
+  /** Another instance on the same database and mint; with `store` also on the same store. */
+  another(seed: number, more?: WorldOptions): Promise<RunningPurchase>;
   /** A fan whose slot opened `secondsAgo`. */
   fan(options?: { secondsAgo?: number; event?: string; key?: SigningKey }): Promise<Fan>;
   setStock(event: string, sku: string, total: number, more?: object): Promise<Response>;
@@ -135,25 +163,60 @@ export interface BuyOptions {
   readonly body?: unknown;
   readonly path?: string;
   readonly base?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function purchaseWorld(parts: Partial<PurchaseParts> = {}): Promise<PurchaseWorld> {
-  const clock = new FakeClock();
-  const randomness = new SeededRandomness(7);
-  const mint = await startFakeMint(clock);
-  const databaseUrl = await freshDatabase();
-  const config = {
+/** A configuration with a limit that no test reaches by accident. */
+export function configOf(
+  { databaseUrl, mintUrl }: { databaseUrl: string; mintUrl: string },
+  change: Partial<PurchaseConfig> = {},
+): PurchaseConfig {
+  return {
     host: "127.0.0.1",
     port: 0,
     databaseUrl: new Secret(databaseUrl),
     databaseConnectionsMax: 20,
     issuer: ISSUER,
-    mintUrls: [mint.url],
+    mintUrls: [mintUrl],
     adminToken: new Secret(ADMIN_TOKEN),
     bootKeys: undefined,
     skewSeconds: 5,
+    valkeyUrl: undefined,
+    valkeyDeadlineMs: 250,
+    gateEnabled: true,
+    trustProxyHops: 0,
+    instances: 1,
+    nodeEnv: "test",
+    identitySecret: undefined,
+    shopToken: new Secret(SHOP_TOKEN),
+    supplyToken: undefined,
+    creditKey: undefined,
+    purchaseLimit: { capacity: 10_000, refillMs: 1 },
+    consoleLogInLimit: { capacity: 10_000, refillMs: 1 },
+    ...change,
   };
-  const running = await startPurchase(config, { clock, randomness, log: silentLog, ...parts });
+}
+
+export interface WorldOptions extends Partial<PurchaseParts> {
+  readonly config?: Partial<PurchaseConfig>;
+}
+
+export async function purchaseWorld(options: WorldOptions = {}): Promise<PurchaseWorld> {
+  const { config: change, ...parts } = options;
+  const clock = new FakeClock();
+  const randomness = new SeededRandomness(7);
+  const mint = await startFakeMint(clock);
+  const databaseUrl = await freshDatabase();
+  const config = configOf({ databaseUrl, mintUrl: mint.url }, change);
+  const start = (seed: number, more: WorldOptions = {}): Promise<RunningPurchase> => {
+    const { config: again, ...otherParts } = more;
+    const randomnessOfIt = new SeededRandomness(seed);
+    return startPurchase(
+      { ...config, ...again },
+      { clock, randomness: randomnessOfIt, log: silentLog, ...parts, ...otherParts },
+    );
+  };
+  const running = await start(8);
   let numbers = 0;
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
   return {
@@ -161,6 +224,7 @@ export async function purchaseWorld(parts: Partial<PurchaseParts> = {}): Promise
     clock,
     mint,
     databaseUrl,
+    another: (seed, more) => start(seed, more),
     fan: async ({ secondsAgo = 10, event = EVENT, key = mint.signingKey } = {}) => {
       numbers += 1;
       const visitor = text(randomness.bytes(32));
@@ -185,7 +249,7 @@ export async function purchaseWorld(parts: Partial<PurchaseParts> = {}): Promise
       }),
     buy: (
       fan,
-      { event = EVENT, key = "1", body = { sku: "seat", quantity: 1 }, path, base } = {},
+      { event = EVENT, key = "1", body = { sku: "seat", quantity: 1 }, path, base, headers } = {},
     ) =>
       fetch(`${base ?? running.url}/v1/events/${event}/${path ?? "purchases"}`, {
         method: "POST",
@@ -194,6 +258,7 @@ export async function purchaseWorld(parts: Partial<PurchaseParts> = {}): Promise
           ...(fan.admission === undefined ? {} : { "Vestibule-Admission": fan.admission }),
           ...(fan.visitor === undefined ? {} : { "Vestibule-Visitor": fan.visitor }),
           ...(key === null ? {} : { "Idempotency-Key": key }),
+          ...headers,
         },
         body: typeof body === "string" ? body : JSON.stringify(body),
       }),

@@ -140,7 +140,12 @@ test("a refusal for want of stock or for the limit never says how much is left",
   expect(four.text).not.toMatch(/\b3\b/);
   expect((await ask(6)).status).toBe(400);
   const view = await world.get("/v1/events/autumn/stock");
-  expect(await view.json()).toContainEqual({ sku: "box", available: true });
+  expect(await view.json()).toContainEqual({
+    sku: "box",
+    available: true,
+    holdSeconds: 600,
+    holdExtensionSeconds: 600,
+  });
   expect((await ask(3)).status).toBe(201);
 });
 

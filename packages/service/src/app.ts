@@ -14,21 +14,27 @@ export type ReadinessChecks = Readonly<Record<string, () => boolean | Promise<bo
 export interface AppOptions {
   readonly log: Log;
   readonly checks: ReadinessChecks;
+  /**
+   * Told in the body of `/readyz` as `notes`, and never a reason to be unready: what every instance
+   * shares, so that all of them would be taken out of service at once.
+   */
+  readonly notes?: ReadinessChecks;
 }
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-export function createApp({ log, checks }: AppOptions): ServiceApp {
+export function createApp({ log, checks, notes = {} }: AppOptions): ServiceApp {
   const app: ServiceApp = new Hono<ServiceEnv>();
   app.onError((error, context) => answerProblem(error, context, log));
   app.notFound((context) => answerProblem(notFoundOrNotAllowed(app, context), context, log));
   app.get("/healthz", (context) => noStore(context, 200, { status: "ok" }));
   app.get("/readyz", async (context) => {
-    const results = await readiness(checks);
+    const [results, noted] = await Promise.all([readiness(checks), readiness(notes)]);
+    const told = { checks: results, ...(Object.keys(noted).length === 0 ? {} : { notes: noted }) };
     if (Object.values(results).every(Boolean))
-      return noStore(context, 200, { ready: true, checks: results });
+      return noStore(context, 200, { ready: true, ...told });
     throw problem("unavailable", {
-      extensions: { ready: false, checks: results },
+      extensions: { ready: false, ...told },
       retryAfterSeconds: 1,
     });
   });

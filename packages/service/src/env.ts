@@ -59,6 +59,19 @@ export function requiredSecret<Value>(name: string, schema: z.ZodMiniType<Value>
   return { name, schema, fromFile: true };
 }
 
+/** A secret that may be absent, in `name` or in the file that `name_FILE` names. */
+export function optionalSecret<Value>(
+  name: string,
+  schema: z.ZodMiniType<Value>,
+): Variable<Value | undefined> {
+  return { name, schema, fallback: { value: undefined }, fromFile: true };
+}
+
+/** What must hold between settings: one line for each mistake. Settings that could not be read are absent. */
+export type CrossCheck<Vars extends Variables> = (
+  config: Partial<Config<Vars>>,
+) => readonly string[];
+
 /**
  * @param readFile how `NAME_FILE` is read; one line end at its end is not part of the secret.
  * @throws ConfigError with all mistakes.
@@ -67,6 +80,7 @@ export function readConfig<Vars extends Variables>(
   variables: Vars,
   environment: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
+  crossCheck: CrossCheck<Vars> = () => [],
 ): Config<Vars> {
   const mistakes: string[] = [];
   const known = new Set<string>();
@@ -92,6 +106,7 @@ export function readConfig<Vars extends Variables>(
   for (const name of Object.keys(environment)) {
     if (name.startsWith(ENV_PREFIX) && !known.has(name)) mistakes.push(`${name} is not a setting`);
   }
+  mistakes.push(...crossCheck(config as Partial<Config<Vars>>));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return Object.freeze(config) as Config<Vars>;
 }
@@ -128,6 +143,14 @@ export function wholeNumber({ min, max }: { min: number; max: number }): z.ZodMi
 /** A TCP port; 0 lets the system choose. */
 export function port(): z.ZodMiniType<number> {
   return wholeNumber({ min: 0, max: 65_535 });
+}
+
+/** `true` or `false`. */
+export function flag(): z.ZodMiniType<boolean> {
+  return z.pipe(
+    oneOf(["true", "false"]) as z.ZodMiniType<string, string>,
+    z.transform((text: string) => text === "true"),
+  ) as z.ZodMiniType<boolean>;
 }
 
 /** A text of 1 to `charsMax` characters without control characters or space around it. */

@@ -1,6 +1,6 @@
 /** What every `main.ts` does: read the environment, start, stop on a signal, say clearly why not. */
 import { systemClock } from "@vestibule/kernel/clock.system";
-import { type Config, readConfig, type Variables } from "./env.ts";
+import { type Config, type CrossCheck, readConfig, type Variables } from "./env.ts";
 import { stopOnSignals } from "./lifecycle.ts";
 import { createLog, type Log } from "./log.ts";
 
@@ -15,6 +15,7 @@ export async function runService<Vars extends Variables>(
   service: string,
   variables: Vars,
   start: (config: Config<Vars>, log: Log) => Promise<{ stop(): Promise<void> }>,
+  crossCheck?: CrossCheck<Vars>,
 ): Promise<void> {
   const log = createLog({
     service,
@@ -23,7 +24,7 @@ export async function runService<Vars extends Variables>(
   });
   let config: Config<Vars>;
   try {
-    config = readConfig(variables, process.env);
+    config = readConfig(variables, process.env, undefined, crossCheck);
   } catch (error) {
     giveUp(EXIT_CONFIG, error);
   }

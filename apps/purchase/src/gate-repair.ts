@@ -1,0 +1,193 @@
+/**
+ * Keeps the gate's counters right: a crash between reservation and settlement, a flushed or evicted key, a
+ * number set by hand. It compares one moment of the gate with a later snapshot of PostgreSQL, and changes
+ * nothing when the gate moved in between; so it never makes things worse while purchases run.
+ */
+import { AppError } from "@vestibule/kernel/app-error";
+import type { Log } from "@vestibule/service/log";
+import type {
+  GateRepair as RepairOfGate,
+  GateState,
+  InventoryGate,
+} from "@vestibule/valkey/inventory-gate";
+import { StoreAwayError } from "@vestibule/valkey/token-bucket";
+import type { Ledger, SkuRef, Standing } from "./ledger-types.ts";
+import { REPAIR_ASKED_MAX, REPAIR_EVENTS_MAX, REPAIR_TRIES_MAX } from "./limits.ts";
+
+export interface GateRepair {
+  /** Repairs this sku now, or at the next tick when that was done a moment ago. Returns at once. */
+  ask(of: SkuRef): void;
+  /** What was asked for meanwhile. Called every `REPAIR_ASKED_MS`. Never rejects. */
+  tick(): Promise<void>;
+  /** The next events in turn, at most `REPAIR_EVENTS_MAX`. Called every `REPAIR_ROUND_MS`. Never rejects. */
+  round(): Promise<void>;
+  /**
+   * What one purchase of this sku may have, as it was when it was last compared here; `undefined` when it never
+   * was. So that a gate without seats still tells "too many for one" from "sold out".
+   */
+  perPurchaseMax(of: SkuRef): number | undefined;
+  /** When every repair under way has ended. */
+  idle(): Promise<void>;
+}
+
+export interface RepairOptions {
+  readonly gate: InventoryGate;
+  readonly ledger: Pick<Ledger, "standing">;
+  /** All that is sold in the running events. */
+  readonly listSkus: () => Promise<readonly SkuRef[]>;
+  readonly log: Log;
+}
+
+export function createGateRepair(options: RepairOptions): GateRepair {
+  return new Repair(options);
+}
+
+class Repair implements GateRepair {
+  readonly #options: RepairOptions;
+  /** Asked for while they rested or ran, by key. */
+  readonly #asked = new Map<string, SkuRef>();
+  /** Repaired since the last tick, and in the one before: they wait for the next. */
+  #resting = new Set<string>();
+  #rested = new Set<string>();
+  readonly #running = new Map<string, Promise<void>>();
+  /** Of every sku that exists and was compared. */
+  readonly #perPurchaseMax = new Map<string, number>();
+  #lastEvent = "";
+  #isRoundRunning = false;
+  #isAway = false;
+
+  constructor(options: RepairOptions) {
+    this.#options = options;
+  }
+
+  ask(of: SkuRef): void {
+    const key = keyOf(of);
+    const mustWait = this.#resting.has(key) || this.#rested.has(key) || this.#running.has(key);
+    if (!mustWait && this.#resting.size < REPAIR_ASKED_MAX) void this.#start(of);
+    // What is dropped here is found by the round.
+    else if (this.#asked.size < REPAIR_ASKED_MAX) this.#asked.set(key, of);
+  }
+
+  async tick(): Promise<void> {
+    this.#rested = this.#resting;
+    this.#resting = new Set();
+    const due = [...this.#asked].filter(
+      ([key]) => !this.#rested.has(key) && !this.#running.has(key),
+    );
+    for (const [key] of due) this.#asked.delete(key);
+    await Promise.all(due.map(([, of]) => this.#start(of)));
+  }
+
+  async round(): Promise<void> {
+    if (this.#isRoundRunning) return;
+    this.#isRoundRunning = true;
+    try {
+      for (const of of this.#nextOf(await this.#options.listSkus())) await this.#start(of);
+    } catch (error) {
+      this.#report(error);
+    } finally {
+      this.#isRoundRunning = false;
+    }
+  }
+
+  perPurchaseMax(of: SkuRef): number | undefined {
+    return this.#perPurchaseMax.get(keyOf(of));
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  /** The skus of the events behind the last one, around the circle of their names. */
+  #nextOf(skus: readonly SkuRef[]): SkuRef[] {
+    const events = [...new Set(skus.map(({ event }) => event))].sort();
+    const behind = events.filter((event) => event > this.#lastEvent);
+    const batch = [...behind, ...events].slice(0, Math.min(REPAIR_EVENTS_MAX, events.length));
+    this.#lastEvent = batch.at(-1) ?? "";
+    const chosen = new Set(batch);
+    return skus.filter(({ event }) => chosen.has(event));
+  }
+
+  #start(of: SkuRef): Promise<void> {
+    const key = keyOf(of);
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    this.#resting.add(key);
+    const work = this.#repair(of)
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, work);
+    return work;
+  }
+
+  async #repair(of: SkuRef): Promise<void> {
+    const { gate, ledger } = this.#options;
+    for (let round = 0; round < REPAIR_TRIES_MAX; round += 1) {
+      const state = await gate.inspect(of);
+      this.#back();
+      // After the inspection: whatever is committed later has a lease in it, or moves the gate.
+      const jtis = state.leases.map(({ jti }) => jti);
+      const standing = await ledger.standing({ ...of, jtis });
+      if (standing === undefined) return;
+      this.#perPurchaseMax.set(keyOf(of), standing.perPurchaseMax);
+      const repair = planOf(state, standing);
+      if (repair === undefined) return;
+      if (!(await gate.repair({ ...of, ...repair }))) continue;
+      this.#options.log.info("inventory reconciliation", {
+        ...of,
+        before: state.left ?? null,
+        after: repair.left,
+        leasesEnded: repair.drop.length + repair.sold.length,
+      });
+      return;
+    }
+  }
+
+  #report(error: unknown): void {
+    const { log } = this.#options;
+    if (error instanceof StoreAwayError) {
+      if (!this.#isAway) log.warn("inventory-gate-away", { reason: error.message });
+      this.#isAway = true;
+    } else if (error instanceof AppError) {
+      log.info("inventory-repair-postponed", { reason: error.message });
+    } else log.error("inventory-repair-failed", error);
+  }
+
+  #back(): void {
+    if (this.#isAway) this.#options.log.info("inventory-gate-back");
+    this.#isAway = false;
+  }
+}
+
+/**
+ * What the gate should be, when that is not what it is. `left` is what PostgreSQL has, less what is counted
+ * off for those who are still on their way to it; PostgreSQL has counted the spent ones itself.
+ */
+export function planOf(
+  state: GateState,
+  { left, taken, spent }: Pick<Standing, "left" | "taken" | "spent">,
+): RepairOfGate | undefined {
+  const isSpent = new Set(spent);
+  const onTheirWay = state.leases
+    .filter(({ jti, expired }) => !expired && !isSpent.has(jti))
+    .reduce((sum, { quantity }) => sum + quantity, 0);
+  const wanted = Math.max(0, left - onTheirWay);
+  // A lease in its time is settled by its holder.
+  const isAnyoneGone = state.leases.some(({ expired }) => expired);
+  if (wanted === state.left && !isAnyoneGone) return undefined;
+  return {
+    version: state.version,
+    left: wanted,
+    drop: state.leases
+      .filter(({ jti, expired }) => expired && !isSpent.has(jti))
+      .map(({ jti }) => jti),
+    // Whoever sold and died before they said so: their buyer comes again and must get through.
+    sold: state.leases.filter(({ jti }) => isSpent.has(jti)).map(({ jti }) => jti),
+    // Too high: something was sold past the gate. No counter: it may have forgotten everybody.
+    doubt: state.left === undefined ? taken > 0 : wanted < state.left,
+  };
+}
+
+function keyOf({ event, sku }: SkuRef): string {
+  return `${event} ${sku}`;
+}

@@ -1,0 +1,96 @@
+import { ok } from "@vestibule/kernel/result";
+import { epochMs, toSeconds } from "@vestibule/kernel/units";
+import { parseJwks } from "@vestibule/keys/key-set";
+import { createMintFeed } from "@vestibule/feed/mint-feed";
+import { FakeClock } from "@vestibule/testkit/fake-clock";
+import { signManifest } from "@vestibule/token/sign";
+import { beforeEach, expect, test } from "vitest";
+import { createMintKnowledge, type MintKnowledge } from "../src/mint-knowledge.ts";
+import { eventOf, ISSUER, newSigningKey } from "./purchase-world.ts";
+
+let clock: FakeClock;
+let events: string[];
+let manifestsAsked: number;
+let knowledge: MintKnowledge;
+/** Answers are held back until this is called. */
+let answerNow: (() => void) | undefined;
+let isHeldBack: boolean;
+
+beforeEach(async () => {
+  clock = new FakeClock();
+  events = ["spring"];
+  manifestsAsked = 0;
+  isHeldBack = false;
+  const { signingKey, publicJwk } = await newSigningKey();
+  const bootKeys = await parseJwks({ keys: [publicJwk] });
+  if (!bootKeys.ok) throw new Error(bootKeys.refusal.reason);
+  let seq = 0;
+  const feed = createMintFeed({
+    mintUrls: ["https://mint.test"],
+    issuer: ISSUER,
+    skewSeconds: 5,
+    bootKeys: bootKeys.value,
+    sleep: () => new Promise((resolve) => void setImmediate(resolve)),
+    fetchText: async ({ url }) => {
+      if (url.endsWith("/v1/manifest")) manifestsAsked += 1;
+      seq += 1;
+      const iat = toSeconds(clock.now());
+      const claims = { iss: ISSUER, iat, exp: iat + 3_600, seq, events: events.map(eventOf) };
+      const text = await signManifest(signingKey, claims);
+      if (isHeldBack) await new Promise<void>((resolve) => (answerNow = resolve));
+      return ok({ text, roundTripMs: 1 });
+    },
+  });
+  knowledge = createMintKnowledge(feed);
+  expect(await knowledge.terms("spring", clock.now())).toMatchObject({ event: "spring" });
+  manifestsAsked = 0;
+});
+
+const terms = (event: string) => knowledge.terms(event, clock.now());
+
+test("an event that was set up a moment ago is found at once, before the next refresh is due", async () => {
+  events.push("summer");
+  expect(await terms("summer")).toMatchObject({ event: "summer" });
+  clock.advance(1_000);
+  events.push("winter");
+  expect(await terms("winter")).toMatchObject({ event: "winter" });
+  expect(manifestsAsked).toBe(2);
+  expect(knowledge.events()).toEqual(["spring", "summer", "winter"]);
+});
+
+test("whoever asks at the same moment gets the same answer from one look", async () => {
+  events.push("summer");
+  const answers = await Promise.all(Array.from({ length: 100 }, () => terms("summer")));
+  for (const answer of answers) expect(answer).toMatchObject({ event: "summer" });
+  expect(manifestsAsked).toBe(1);
+});
+
+test("made-up names cause one look a second at most, and known ones none", async () => {
+  for (let second = 0; second < 10; second += 1) {
+    for (let each = 0; each < 100; each += 1) {
+      expect(await terms(`junk-${second}-${each}`)).toBe("no-such-event");
+      expect(await terms("spring")).toMatchObject({ event: "spring" });
+      clock.advance(10);
+    }
+  }
+  expect(manifestsAsked).toBeLessThanOrEqual(10);
+});
+
+test("a look that began before the event was set up is not the last word", async () => {
+  clock.advance(10_000);
+  isHeldBack = true;
+  knowledge.tick(clock.now());
+  await expect.poll(() => answerNow).toBeDefined();
+  isHeldBack = false;
+  events.push("summer");
+  const asked = terms("summer");
+  answerNow?.();
+  expect(await asked).toMatchObject({ event: "summer" });
+});
+
+test("a clock that stepped back keeps nobody from looking", async () => {
+  expect(await terms("summer")).toBe("no-such-event");
+  clock.set(epochMs(clock.now() - 3_600_000));
+  events.push("summer");
+  expect(await terms("summer")).toMatchObject({ event: "summer" });
+});
