@@ -33,7 +33,7 @@ export default defineConfig({
           include: [`${everywhere}/*.test.ts`, "bench/test/*.test.ts"],
           exclude: [
             ...elsewhere,
-            "**/*.{pg,workerd}.test.ts",
+            "**/*.{pg,valkey,workerd}.test.ts",
             "apps/edge/test/**/!(*.node|*.both).test.ts",
           ],
         },
@@ -46,15 +46,15 @@ export default defineConfig({
           name: "workerd",
           globalSetup: ["apps/edge/build/page.global-setup.ts"],
           include: [`${everywhere}/*.{workerd,both}.test.ts`, "apps/edge/test/**/*.test.ts"],
-          exclude: [...elsewhere, "**/*.{pg,node}.test.ts"],
+          exclude: [...elsewhere, "**/*.{pg,valkey,node}.test.ts"],
         },
       },
       {
-        // On a real PostgreSQL, one server for all, one database per file.
+        // On a real PostgreSQL, one server for all, one database per file; on a real Valkey or Redis, one per file.
         test: {
           ...shared,
           name: "integration",
-          include: [`${everywhere}/*.pg.test.ts`],
+          include: [`${everywhere}/*.{pg,valkey}.test.ts`],
           exclude: elsewhere,
           globalSetup: ["packages/testkit/src/postgres.global-setup.ts"],
           hookTimeout: 60_000,

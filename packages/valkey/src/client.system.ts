@@ -1,30 +1,195 @@
-/** Signatures first; the body follows. */
+import { createHash } from "node:crypto";
+
+import { Link } from "./link.system.ts";
+import type { Script } from "./script.ts";
+import type { StoreFacts } from "./store-facts.ts";
 import type { StoreLog } from "./store-log.ts";
+import { troubleOf } from "./store-trouble.ts";
+import { parseStoreUrl, type StoreAddress } from "./store-url.ts";
+import { StoreAwayError } from "./token-bucket.ts";
 
-/** One Lua script: its text, told to the server once, then called by its SHA-1. */
-export interface Script {
-  readonly name: string;
-  readonly text: string;
-}
+const RETRY_MS_MIN = 25;
+const RETRY_MS_MAX = 500;
+/** A connection that lived so long was a good one: the next is made at once again. */
+const GOOD_AFTER_MS = 1_000;
+const CLOSE_MS_MAX = 1_000;
+const CLOSE_LOOK_MS = 5;
+const REPLY_CHARS_MAX = 200;
 
+/** A client of Valkey or Redis that runs scripts and is never waited for. */
 export interface ValkeyClient {
-  /** @throws StoreAwayError within the deadline, whatever the server does. */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** The connection stands and the server answered the last call. For metrics and `/readyz`. */
+  /**
+   * Runs a script by its SHA-1, and by its text when the server does not know it: one round trip more. It is sent
+   * once. When the answer is lost it may have been carried out.
+   *
+   * @param keys in a cluster all of one slot.
+   * @throws StoreAwayError within the deadline, whatever the server does: refuses, swallows packets, never
+   * answers, is loading, full or a replica, has no such script, answers rubbish.
+   */
+  run<Reply>(
+    script: Script<Reply>,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<Reply>;
+  /** The connection stands, and the server, which takes writes, was heard about a second ago. For metrics. */
   isUp(): boolean;
-  /** Returns within a second, whether the server answers or not. */
+  /** Lets calls under way finish; returns within a second whatever the server does. Later calls fail. */
   close(): Promise<void>;
 }
 
 /**
- * Returns at once and connects by itself, now and after every loss.
+ * Returns at once and connects by itself, now and after each loss, about every half second; calls neither
+ * wait for that nor put it off. While there is no connection they fail immediately.
  *
+ * @param options.url see `parseStoreUrl`. One that turns out to be a node of a cluster is used as one.
+ * @param options.deadlineMs longest that a call takes, milliseconds.
  * @throws TypeError when `url` cannot be understood. Its text never holds the password.
  */
-export function connectValkey(_options: {
+export function connectValkey(options: {
   url: string;
   deadlineMs: number;
   log: StoreLog;
 }): ValkeyClient {
-  throw new Error("being written");
+  return new ReconnectingClient(parseStoreUrl(options.url), options.deadlineMs, options.log);
+}
+
+class ReconnectingClient implements ValkeyClient {
+  #address: StoreAddress;
+  readonly #deadlineMs: number;
+  readonly #log: StoreLog;
+  readonly #hashes = new Map<string, string>();
+  #link: Link;
+  #attempts = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+  #saidReason: string | undefined;
+  #saidPolicy: string | undefined;
+
+  constructor(address: StoreAddress, deadlineMs: number, log: StoreLog) {
+    this.#address = address;
+    this.#deadlineMs = deadlineMs;
+    this.#log = log;
+    this.#link = this.#connect();
+  }
+
+  async run<Reply>(
+    script: Script<Reply>,
+    keys: readonly string[],
+    args: readonly string[],
+  ): Promise<Reply> {
+    const link = this.#link;
+    if (this.#closed) throw new StoreAwayError("closed");
+    if (!link.isUp) throw new StoreAwayError("not connected");
+    const reply = await this.#send(link, script, [...keys, ...args], keys.length);
+    const read = script.read(reply);
+    if (read === undefined) {
+      link.lose("rubbish");
+      throw new StoreAwayError(`${script.name}: not an answer of this script`);
+    }
+    return read;
+  }
+
+  isUp(): boolean {
+    return !this.#closed && this.#link.isUp;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
+    const until = performance.now() + CLOSE_MS_MAX;
+    while (this.#link.isUp && this.#link.unanswered > 0 && performance.now() < until) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, CLOSE_LOOK_MS);
+      });
+    }
+    this.#link.lose("closed by us");
+  }
+
+  async #send(
+    link: Link,
+    script: Script<unknown>,
+    args: readonly string[],
+    keyCount: number,
+  ): Promise<unknown> {
+    try {
+      return await link.call(async (store) => {
+        try {
+          return await store.evalsha(this.#hashOf(script), keyCount, ...args);
+        } catch (error) {
+          if (troubleOf(error).code !== "NOSCRIPT") throw error;
+          return store.eval(script.text, keyCount, ...args);
+        }
+      });
+    } catch (error) {
+      if (error instanceof StoreAwayError) throw error;
+      // An error reply to a script holds no credential: it was not sent any.
+      const text = error instanceof Error ? error.message.slice(0, REPLY_CHARS_MAX) : "";
+      throw new StoreAwayError(`${script.name}: ${text}`);
+    }
+  }
+
+  #hashOf({ text }: Script<unknown>): string {
+    const known = this.#hashes.get(text);
+    if (known !== undefined) return known;
+    const hash = createHash("sha1").update(text).digest("hex");
+    this.#hashes.set(text, hash);
+    return hash;
+  }
+
+  #connect(): Link {
+    let upSinceMs = Number.POSITIVE_INFINITY;
+    return new Link({
+      address: this.#address,
+      deadlineMs: this.#deadlineMs,
+      onUp: (facts) => {
+        upSinceMs = performance.now();
+        this.#sayUp(facts);
+      },
+      onLost: (reason) => {
+        if (this.#closed) return;
+        if (performance.now() - upSinceMs >= GOOD_AFTER_MS) this.#attempts = 0;
+        const isNode = reason === "MOVED" && this.#becomeCluster();
+        if (!isNode) this.#sayAway(reason);
+        const delayMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(this.#attempts, 10));
+        this.#attempts += 1;
+        // Half of it at random: instances that lost a server together do not come back together.
+        const jitterMs = (Math.random() * delayMs) / 2;
+        this.#retryTimer = setTimeout(() => {
+          this.#link = this.#connect();
+        }, delayMs - jitterMs);
+      },
+    });
+  }
+
+  /** Whether a single address became the seed of a cluster. */
+  #becomeCluster(): boolean {
+    const { place, database } = this.#address;
+    if (place.kind !== "server" || database !== 0) return false;
+    this.#address = { ...this.#address, place: { kind: "cluster", nodes: [place.node] } };
+    return true;
+  }
+
+  #sayUp(facts: readonly StoreFacts[]): void {
+    const store = this.#address.label;
+    this.#saidReason = undefined;
+    const mode = this.#address.place.kind === "cluster" ? "cluster" : "single";
+    this.#log("store connected", { store, mode });
+
+    const policies = facts.map((fact) => fact.evictionPolicy);
+    const isUnknown = policies.length === 0 || policies.includes(undefined);
+    const policy = policies.find((name) => name !== undefined && name !== "noeviction");
+    const said = policy ?? (isUnknown ? "unknown" : "noeviction");
+    if (said === this.#saidPolicy) return;
+    this.#saidPolicy = said;
+    if (policy !== undefined) this.#log("store may evict", { store, policy });
+    else if (isUnknown) this.#log("store safety unknown", { store, reason: "INFO does not say" });
+  }
+
+  #sayAway(reason: string): void {
+    if (reason === this.#saidReason) return;
+    this.#saidReason = reason;
+    const store = this.#address.label;
+    if (reason === "READONLY") this.#log("store is a replica", { store });
+    this.#log("store away", { store, reason });
+  }
 }

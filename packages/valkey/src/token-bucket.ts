@@ -1,8 +1,14 @@
 /** The token bucket as a port. `memory-token-bucket.ts` and `valkey-token-bucket.ts` are the same thing twice. */
 
-/** `capacity` tokens at first and at most; one comes back every `refillMs`. Whole numbers. */
+/** 30 days: times in microseconds stay exact in a Lua number. */
+export const FULL_AFTER_MS_MAX = 2_592_000_000;
+
+/**
+ * `capacity` tokens at first and at most; one comes back every `refillMs`. Whole numbers, 1 or more, and from
+ * empty to full in at most `FULL_AFTER_MS_MAX`; anything else is an AssertionError of `take` and `giveBack`.
+ */
 export interface BucketPolicy {
-  /** Part of the key, and the name in `RateLimit-Policy`: `purchase`. */
+  /** Part of the key, and the name in `RateLimit-Policy`: `purchase`. Small letters, digits and hyphens. */
   readonly name: string;
   readonly capacity: number;
   readonly refillMs: number;
@@ -12,9 +18,9 @@ export interface Taken {
   readonly allowed: boolean;
   /** Whole tokens that are left. */
   readonly remaining: number;
-  /** Until a token is there again, rounded up; 0 exactly when allowed. Asking meanwhile changes nothing. */
+  /** Milliseconds until a token is there again, rounded up; 0 exactly when allowed. Asking meanwhile changes nothing. */
   readonly retryAfterMs: number;
-  /** Until the bucket is full, rounded up. */
+  /** Milliseconds until the bucket is full, rounded up. */
   readonly fullAfterMs: number;
 }
 

@@ -1,0 +1,33 @@
+import { assert } from "@vestibule/kernel/assert";
+
+import type { GateRepair, SeatsOf } from "./inventory-gate.ts";
+
+/** More leases than instances can have under way in one lease's time. */
+export const REPAIRED_AT_ONCE_MAX = 100_000;
+
+/** @throws AssertionError: these come from verified tokens and parsed bodies. */
+export function checkSeats(of: SeatsOf): void {
+  assert(/^[^{}:]{1,64}$/.test(of.event), "an event is named by 1 to 64 characters without { } :");
+  assert(of.sku.length >= 1 && of.sku.length <= 64, "a sku has 1 to 64 characters");
+}
+
+/** @throws AssertionError */
+export function checkReservation(of: SeatsOf & { jti: string; quantity: number }): void {
+  checkSeats(of);
+  assert(of.jti.length >= 1 && of.jti.length <= 256, "a jti has 1 to 256 characters");
+  const { quantity } = of;
+  assert(
+    Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= 1_000_000,
+    "a quantity is a whole number from 1 to 1,000,000",
+  );
+}
+
+/** @throws AssertionError */
+export function checkRepair(of: SeatsOf & GateRepair): void {
+  checkSeats(of);
+  assert(
+    Number.isSafeInteger(of.left) && of.left >= 0 && of.left < 1e15,
+    "what is left is a whole number >= 0",
+  );
+  assert(of.drop.length + of.sold.length <= REPAIRED_AT_ONCE_MAX, "a repair has a bounded size");
+}

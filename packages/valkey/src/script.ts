@@ -1,0 +1,22 @@
+/**
+ * A Lua script. The text lies in a TypeScript module, not in a file beside it, so that an app that is bundled
+ * into one file carries it along. Its contract (KEYS, ARGV, what it returns) is the header of its text.
+ */
+export interface Script<Reply> {
+  /** `verb_noun`, for messages. */
+  readonly name: string;
+  readonly text: string;
+  /** Undefined when this is not a reply of the script: whatever answered is not to be believed. */
+  readonly read: (reply: unknown) => Reply | undefined;
+}
+
+/** A whole number that survived the way out of Lua. */
+export function isWhole(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value);
+}
+
+/** The reply as a list of exactly `length` whole numbers. */
+export function wholeNumbers(reply: unknown, length: number): readonly number[] | undefined {
+  const fits = Array.isArray(reply) && reply.length === length && reply.every(isWhole);
+  return fits ? reply : undefined;
+}
