@@ -20,7 +20,9 @@ export function checkOptionsFor<Request>(
   request: Request,
   { event }: AdapterOptions<Request>,
 ): CheckOptions {
-  return event === undefined ? {} : { event: event(request) ?? "" };
+  if (event === undefined) return {};
+  const found = event(request);
+  return { event: typeof found === "string" ? found : "" };
 }
 
 /** Header fields as Node's servers have them: names in lower case, repeated ones joined or listed. */

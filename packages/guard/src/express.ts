@@ -23,6 +23,8 @@ declare global {
 /** The part of Node's request that is looked at. */
 export interface NodeRequest {
   readonly headers: NodeHeaders;
+  /** Express's: for the shop's own `event`. */
+  readonly params?: Readonly<Record<string, string | readonly string[] | undefined>>;
   admission?: Admission;
 }
 

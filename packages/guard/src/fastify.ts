@@ -10,37 +10,38 @@ import type { AdapterOptions, Guard, Refused } from "./types.ts";
 
 export { admissionOf } from "./adapter.ts";
 
-/** The part of Fastify's request that is looked at. */
+/** The part of Fastify's request that is looked at; `params` and `url` are for the shop's own functions. */
 export interface FastifyRequestLike {
   readonly headers: NodeHeaders;
+  readonly params: unknown;
+  readonly url: string;
 }
 
 /** The part of Fastify's reply that is used to refuse. */
 export interface FastifyReplyLike {
   code(status: number): unknown;
   header(name: string, value: string): unknown;
-  send(body: string): unknown;
+  redirect(url: string, status?: number): unknown;
+  send(body?: unknown): unknown;
 }
 
-export interface FastifyOptions<
-  Request extends FastifyRequestLike = FastifyRequestLike,
-  Reply extends FastifyReplyLike = FastifyReplyLike,
-> extends AdapterOptions<Request> {
+export interface FastifyOptions extends AdapterOptions<FastifyRequestLike> {
   /** A page of the shop's own instead of the problem document: must send. Keep `refused.reason` to the log. */
-  readonly onRefused?: (refused: Refused, request: Request, reply: Reply) => unknown;
+  readonly onRefused?: (
+    refused: Refused,
+    request: FastifyRequestLike,
+    reply: FastifyReplyLike,
+  ) => unknown;
 }
 
 /**
  * `app.post("/checkout", { onRequest: requireAdmission(guard) }, …)`: the admission is
  * `admissionOf(request)`. As `onRequest` it runs before the body is read.
  */
-export function requireAdmission<
-  Request extends FastifyRequestLike = FastifyRequestLike,
-  Reply extends FastifyReplyLike = FastifyReplyLike,
->(
+export function requireAdmission(
   guard: Guard,
-  options: FastifyOptions<Request, Reply> = {},
-): (request: Request, reply: Reply) => Promise<unknown> {
+  options: FastifyOptions = {},
+): (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown> {
   return async (request, reply) => {
     const headers = headersOfNode(request.headers);
     const verdict = await guard.check({ headers }, checkOptionsFor(request, options));

@@ -64,8 +64,8 @@ export interface CheckOptions {
 
 /** What every adapter takes; `Request` is the framework's own. */
 export interface AdapterOptions<Request> {
-  /** The sale that a request buys in, from its path for example. `undefined` refuses the request. */
-  readonly event?: (request: Request) => string | undefined;
+  /** The sale that a request buys in, from its path for example. What is no text refuses the request. */
+  readonly event?: (request: Request) => string | readonly string[] | undefined;
 }
 
 /** What a genuine admission says. Moments are epoch milliseconds. */
