@@ -1,0 +1,389 @@
+import { AppError } from "@vestibule/kernel/app-error";
+import { silentLog, type LogFields } from "@vestibule/service/log";
+import type { InventoryGate } from "@vestibule/valkey/inventory-gate";
+import { StoreAwayError } from "@vestibule/valkey/token-bucket";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createGateKeeper } from "../src/gate-keeper.ts";
+import { createGateRepair, planOf } from "../src/gate-repair.ts";
+import type { SkuRef } from "../src/ledger-types.ts";
+import { gateWorld, type GateWorld, ModelLedger, SEAT } from "./gate-world.ts";
+import { many, tally } from "./ledger-world.ts";
+
+const leftAt = async ({ gate }: GateWorld) => (await gate.inspect(SEAT)).left;
+
+/** What must hold when nothing is on its way: both say the same, and no lease is left. */
+async function expectAgreement(world: GateWorld): Promise<void> {
+  const { left, leases } = await world.gate.inspect(SEAT);
+  expect({ left, leases }).toEqual({ left: world.ledger.left, leases: [] });
+}
+
+/** Nobody who bought is told "sold out" as if that were sure. */
+async function expectBuyersGetThrough({ gate, ledger }: GateWorld): Promise<void> {
+  for (const [jti, quantity] of ledger.buyers) {
+    const reservation = await gate.reserve({ ...SEAT, jti, quantity });
+    if (reservation.kind === "sold-out") expect(reservation.sure).toBe(false);
+  }
+}
+
+describe("the plan", () => {
+  const lease = (jti: string, quantity: number, expired = false) => ({ jti, quantity, expired });
+  const state = { buyers: 0, sure: true, version: "7" };
+
+  test("is none when both agree, also while somebody is on their way", () => {
+    const leases = [lease("a", 2), lease("b", 1)];
+    const standing = { left: 9, taken: 1, spent: ["b"] };
+    expect(planOf({ ...state, left: 7, leases }, standing)).toBeUndefined();
+  });
+
+  test("gives back what a holder who is gone had counted off, and keeps what one had bought", () => {
+    const leases = [lease("dead", 3, true), lease("sold", 2, true), lease("alive", 1)];
+    const standing = { left: 8, taken: 2, spent: ["sold"] };
+    expect(planOf({ ...state, left: 4, leases }, standing)).toEqual({
+      version: "7",
+      left: 7,
+      drop: ["dead"],
+      sold: ["sold"],
+      doubt: false,
+    });
+  });
+
+  test("doubts a counter that was too high, and one that is new in a sale under way", () => {
+    expect(planOf({ ...state, left: 1_000, leases: [] }, { left: 3, taken: 7, spent: [] })).toEqual(
+      { version: "7", left: 3, drop: [], sold: [], doubt: true },
+    );
+    const none = { ...state, left: undefined, leases: [] };
+    expect(planOf(none, { left: 3, taken: 7, spent: [] })?.doubt).toBe(true);
+    expect(planOf(none, { left: 10, taken: 0, spent: [] })?.doubt).toBe(false);
+    expect(planOf({ ...state, left: 0, leases: [] }, { left: 3, taken: 7, spent: [] })?.doubt).toBe(
+      false,
+    );
+  });
+
+  test("never sets less than nothing", () => {
+    const leases = [lease("a", 5)];
+    expect(planOf({ ...state, left: 1, leases }, { left: 2, taken: 0, spent: [] })?.left).toBe(0);
+  });
+});
+
+describe("sales through the gate", () => {
+  test("protects PostgreSQL: 128 attempts on 16 seats, 16 transactions once the counter is there", async () => {
+    const world = gateWorld(16);
+    await world.repair.round();
+    const outcomes = await Promise.all(many(128, (index) => world.buy(`jti-${index}`)));
+    expect(tally(outcomes.map((kind) => ({ kind })))).toEqual({ bought: 16, "sold-out": 112 });
+    expect(world.ledger.transactions).toBe(16);
+    await world.calm();
+    await expectAgreement(world);
+  });
+
+  test.each([1_000, 0, -1])(
+    "a counter that says %d oversells nothing, and is right after one round",
+    async (wrong) => {
+      const world = gateWorld(1);
+      await world.repair.round();
+      if (wrong >= 0) await world.gate.set(wrong);
+      else world.gate.flush();
+      const outcomes = await Promise.all(many(200, (index) => world.buy(`jti-${index}`)));
+      expect(outcomes.filter((kind) => kind === "bought").length).toBe(wrong === 0 ? 0 : 1);
+      await world.calm();
+      await expectAgreement(world);
+      expect(await world.buy("another")).toBe(wrong === 0 ? "bought" : "sold-out");
+      await expectBuyersGetThrough(world);
+    },
+  );
+
+  test("IG-10: five buyers of two with five left: two buy, one is left, nothing is half taken", async () => {
+    const world = gateWorld(5);
+    await world.repair.round();
+    const outcomes = await Promise.all(many(5, (index) => world.buy(`jti-${index}`, 2)));
+    expect(outcomes.filter((kind) => kind === "bought")).toHaveLength(2);
+    await world.keeper.idle();
+    expect(await leftAt(world)).toBe(1);
+    expect(await world.buy("four", 4)).toBe("sold-out");
+    expect(await world.buy("one", 1)).toBe("bought");
+    await world.calm();
+    await expectAgreement(world);
+  });
+
+  test("a new sale is sure at once; one that lost its counter asks before it refuses, and its buyers get through", async () => {
+    const world = gateWorld(2);
+    await world.repair.round();
+    await world.buy("a");
+    await world.buy("b");
+    const wish = { ...SEAT, jti: "c", quantity: 1 };
+    expect(await world.keeper.enter(wish)).toEqual({ kind: "sold-out", sure: true });
+    expect((await world.keeper.enter({ ...wish, jti: "a" })).kind).toBe("known");
+    world.gate.flush();
+    expect((await world.keeper.enter(wish)).kind).toBe("unknown");
+    await world.calm();
+    expect(await world.keeper.enter(wish)).toEqual({ kind: "sold-out", sure: false });
+    await expectBuyersGetThrough(world);
+  });
+});
+
+describe("crashes", () => {
+  const wish = { ...SEAT, jti: "dead", quantity: 3 };
+
+  test("between reservation and transaction: given back when the lease is over, and not before", async () => {
+    const world = gateWorld(3);
+    await world.repair.round();
+    await world.gate.reserve(wish);
+    await world.repair.round();
+    expect(await leftAt(world)).toBe(0);
+    expect(await world.buy("next")).toBe("sold-out");
+    await world.calm();
+    await expectAgreement(world);
+    expect(await world.buy("next")).toBe("bought");
+  });
+
+  test("between commit and settlement: not given back, and its buyer gets through for ever", async () => {
+    const world = gateWorld(3);
+    await world.repair.round();
+    await world.gate.reserve(wish);
+    world.ledger.purchase(wish);
+    expect(await world.buy("dead", 3)).toBe("bought"); // the retry, elsewhere
+    await world.calm();
+    await expectAgreement(world);
+    world.clock.advance(60_000);
+    expect((await world.keeper.enter(wish)).kind).toBe("known");
+  });
+
+  test("the same without a retry", async () => {
+    const world = gateWorld(3);
+    await world.repair.round();
+    await world.gate.reserve(wish);
+    world.ledger.purchase(wish);
+    await world.calm();
+    await expectAgreement(world);
+    expect((await world.keeper.enter(wish)).kind).toBe("known");
+    expect(await world.keeper.enter({ ...wish, jti: "x" })).toMatchObject({ kind: "sold-out" });
+  });
+
+  test("an answer that was lost: nothing is settled, and the repair finds out which it was", async () => {
+    for (const isCommitted of [true, false]) {
+      const world = gateWorld(3);
+      await world.repair.round();
+      const pass = await world.keeper.enter(wish);
+      if (isCommitted) world.ledger.purchase(wish);
+      world.keeper.leave(pass, "lost");
+      await world.keeper.idle();
+      expect(await leftAt(world)).toBe(0);
+      await world.calm();
+      await expectAgreement(world);
+      expect(world.ledger.left).toBe(isCommitted ? 0 : 3);
+    }
+  });
+});
+
+interface Buyer {
+  readonly jti: string;
+  readonly quantity: number;
+  /** Before which step its process dies; 3: it lives. */
+  readonly diesAt: 0 | 1 | 2 | 3;
+}
+
+/** Every call of gate and ledger happens when the scheduler says so, so that all interleavings are tried. */
+async function runScheduled(
+  scheduler: fc.Scheduler,
+  { total, buyers, faults }: { total: number; buyers: readonly Buyer[]; faults: readonly string[] },
+  afterEach: (world: GateWorld) => Promise<void>,
+): Promise<GateWorld> {
+  const world = gateWorld(total);
+  await world.repair.round();
+  const step = <Args extends readonly unknown[], Value>(work: (...args: Args) => Promise<Value>) =>
+    scheduler.scheduleFunction(async (...args: Args) => {
+      const value = await work(...args);
+      await afterEach(world);
+      return value;
+    });
+  const gate: InventoryGate = {
+    reserve: step(world.gate.reserve),
+    settle: step(world.gate.settle),
+    inspect: step(world.gate.inspect),
+    repair: step(world.gate.repair),
+  };
+  const standing = step(async ({ jtis }: { jtis: readonly string[] }) =>
+    world.ledger.standing(jtis),
+  );
+  const repairs = many(2, () =>
+    createGateRepair({ gate, ledger: { standing }, listSkus: async () => [SEAT], log: silentLog }),
+  );
+  const transact = step(async (wish: { jti: string; quantity: number }) =>
+    world.ledger.purchase({ ...SEAT, ...wish }),
+  );
+  const attempt = async ({ jti, quantity, diesAt }: Buyer, index: number): Promise<void> => {
+    const keeper = createGateKeeper(gate, { repair: repairs[index % 2]!, log: silentLog });
+    if (diesAt === 0) return;
+    const wish = { ...SEAT, jti, quantity };
+    const pass = await keeper.enter(wish);
+    if (diesAt === 1 || pass.kind === "sold-out") return;
+    const outcome = await transact(wish);
+    if (diesAt === 2) return;
+    keeper.leave(pass, outcome);
+    await keeper.idle();
+  };
+  const fault = step(async (kind: string) => {
+    if (kind === "flush") world.gate.flush();
+    else await world.gate.set(Number(kind));
+  });
+  const work = Promise.all([
+    ...buyers.map((buyer, index) => attempt(buyer, index)),
+    ...faults.map((kind) => fault(kind)),
+    ...repairs.map(async (repair) => {
+      await repair.round();
+      await repair.round();
+    }),
+  ]);
+  await scheduler.waitFor(work);
+  await scheduler.waitFor(Promise.all(repairs.map((repair) => repair.idle())));
+  return world;
+}
+
+const quantity = fc.integer({ min: 1, max: 3 });
+const jti = fc.constantFrom(..."abcdefgh");
+const total = fc.integer({ min: 0, max: 8 });
+
+test("repairs while purchases run, in every order of steps: the counter is exact at every moment", async () => {
+  const alive = fc.record({ jti, quantity, diesAt: fc.constant<3>(3) });
+  const buyers = fc.uniqueArray(alive, { maxLength: 8, selector: (buyer) => buyer.jti });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), total, buyers, async (scheduler, seats, all) => {
+      const exact = async ({ gate, ledger }: GateWorld): Promise<void> => {
+        const { left, leases } = await gate.inspect(SEAT);
+        const spent = new Set(ledger.standing(leases.map((lease) => lease.jti)).spent);
+        const onTheirWay = leases.filter((lease) => !spent.has(lease.jti));
+        const counted = onTheirWay.reduce((sum, lease) => sum + lease.quantity, 0);
+        expect(left).toBe(ledger.left - counted);
+      };
+      const sale = { total: seats, buyers: all, faults: [] };
+      await expectAgreement(await runScheduled(scheduler, sale, exact));
+    }),
+  );
+});
+
+test("whatever dies, is flushed or set wrong, in every order of steps: after one round both agree, and buyers get through", async () => {
+  const diesAt = fc.constantFrom<Buyer["diesAt"][]>(0, 1, 2, 3);
+  const buyers = fc.array(fc.record({ jti, quantity, diesAt }), { maxLength: 10 });
+  const faults = fc.array(fc.constantFrom("flush", "0", "1000", "3"), { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), total, buyers, faults, async (scheduler, ...sale) => {
+      const [seats, all, broken] = sale;
+      const world = await runScheduled(
+        scheduler,
+        { total: seats, buyers: all, faults: broken },
+        async ({ ledger }) => expect(ledger.left).toBeGreaterThanOrEqual(0),
+      );
+      await world.calm();
+      await expectAgreement(world);
+      await expectBuyersGetThrough(world);
+    }),
+  );
+});
+
+describe("the loop", () => {
+  /** Counts who is compared, on a gate where nothing is ever wrong. */
+  function counting(skus: () => readonly SkuRef[], inspect?: (of: SkuRef) => Promise<never>) {
+    const seen: string[] = [];
+    const lines: { event: string; fields: LogFields }[] = [];
+    const line = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
+    const log = { ...silentLog, info: line, warn: line, error: line as never };
+    const ledger = new ModelLedger(5);
+    const base = gateWorld(5);
+    const repair = createGateRepair({
+      gate: {
+        ...base.gate,
+        inspect: async (of) => {
+          seen.push(of.event);
+          return inspect === undefined ? base.gate.inspect(of) : inspect(of);
+        },
+      },
+      ledger: { standing: async ({ jtis }) => ledger.standing(jtis) },
+      listSkus: async () => skus(),
+      log,
+    });
+    return { repair, seen, lines };
+  }
+  const event = (index: number): SkuRef => ({
+    event: `event-${String(index).padStart(3, "0")}`,
+    sku: "seat",
+  });
+
+  test("at most 50 events a batch, all of them in turn, also when some come and go", async () => {
+    let skus = many(120, event);
+    const { repair, seen } = counting(() => skus);
+    await repair.round();
+    expect(new Set(seen).size).toBe(50);
+    skus = skus.filter((_, index) => index !== 49);
+    await repair.round();
+    await repair.round();
+    expect(new Set(seen).size).toBe(120);
+    await repair.round();
+    expect(seen.length).toBeLessThanOrEqual(200);
+  });
+
+  test("one sku is repaired at once, and asked a thousand times it waits for its tick", async () => {
+    const { repair, seen } = counting(() => []);
+    for (let asks = 0; asks < 1_000; asks += 1) repair.ask(SEAT);
+    await repair.idle();
+    expect(seen).toHaveLength(1);
+    await repair.tick(); // it was repaired within this tick's time
+    expect(seen).toHaveLength(1);
+    await repair.tick();
+    expect(seen).toHaveLength(2);
+    await repair.tick();
+    await repair.tick();
+    expect(seen).toHaveLength(2);
+  });
+
+  test("says what it changed, and nothing when it changed nothing", async () => {
+    const { repair, lines } = counting(() => [SEAT]);
+    await repair.round();
+    await repair.round();
+    expect(lines).toEqual([
+      {
+        event: "inventory reconciliation",
+        fields: { ...SEAT, before: null, after: 5, leasesEnded: 0 },
+      },
+    ]);
+  });
+
+  test("a gate that is away is told once and harms nothing; PostgreSQL away is waited for", async () => {
+    const away = counting(
+      () => [SEAT],
+      () => Promise.reject(new StoreAwayError("away")),
+    );
+    for (let rounds = 0; rounds < 5; rounds += 1) await away.repair.round();
+    expect(away.lines.map((line) => line.event)).toEqual(["inventory-gate-away"]);
+    const { repair } = gateWorld(5, {
+      ledger: { standing: () => Promise.reject(new AppError("unavailable")) },
+    });
+    await expect(repair.round()).resolves.toBeUndefined();
+  });
+
+  test("purchases that keep moving the counter end it after three tries, and the next round goes on", async () => {
+    const world = gateWorld(5);
+    let inspections = 0;
+    let isBusy = true;
+    const gate: InventoryGate = {
+      ...world.gate,
+      inspect: async (of) => {
+        inspections += 1;
+        const state = await world.gate.inspect(of);
+        if (isBusy) await world.gate.reserve({ ...SEAT, jti: `j${inspections}`, quantity: 1 });
+        return state;
+      },
+    };
+    const repair = createGateRepair({
+      gate,
+      ledger: { standing: async ({ jtis }) => world.ledger.standing(jtis) },
+      listSkus: async () => [SEAT],
+      log: silentLog,
+    });
+    await repair.round();
+    expect(inspections).toBe(3);
+    isBusy = false;
+    await repair.round();
+    expect(await leftAt(world)).toBe(2);
+  });
+});

@@ -1,0 +1,118 @@
+import type { Log } from "@vestibule/service/log";
+import { silentLog } from "@vestibule/service/log";
+import { FakeClock } from "@vestibule/testkit/fake-clock";
+import type { InventoryGate } from "@vestibule/valkey/inventory-gate";
+import { createMemoryInventoryGate } from "@vestibule/valkey/memory-inventory-gate";
+import { createGateKeeper, type GateKeeper, type Wish } from "../src/gate-keeper.ts";
+import { createGateRepair, type GateRepair, type RepairOptions } from "../src/gate-repair.ts";
+import type { LedgerOutcome, SkuRef, Standing } from "../src/ledger-types.ts";
+
+export const SEAT: SkuRef = { event: "spring", sku: "seat" };
+
+/** PostgreSQL as the gate sees it: it decides, each admission buys once, and it never oversells. */
+export class ModelLedger {
+  total: number;
+  taken = 0;
+  readonly buyers = new Map<string, number>();
+  transactions = 0;
+
+  constructor(total: number) {
+    this.total = total;
+  }
+
+  get left(): number {
+    return this.total - this.taken;
+  }
+
+  purchase({ jti, quantity, event, sku }: Wish): LedgerOutcome {
+    this.transactions += 1;
+    const bought = { orderId: jti, event, sku, quantity, number: 1, purchasedAt: 0 };
+    if (this.buyers.has(jti)) return { kind: "bought", order: bought, jti };
+    if (quantity > this.left) return { kind: "sold-out" };
+    this.buyers.set(jti, quantity);
+    this.taken += quantity;
+    return { kind: "bought", order: bought, jti, left: this.left };
+  }
+
+  standing(jtis: readonly string[]): Standing {
+    const spent = jtis.filter((jti) => this.buyers.has(jti));
+    return { left: this.left, taken: this.taken, perPurchaseMax: 10, spent };
+  }
+}
+
+/** A gate that can lose everything, and that can be set to whatever. */
+export type BreakableGate = {
+  readonly [Step in keyof InventoryGate]: (
+    ...args: Parameters<InventoryGate[Step]>
+  ) => ReturnType<InventoryGate[Step]>;
+} & {
+  readonly flush: () => void;
+  readonly set: (left: number) => Promise<void>;
+};
+
+export function breakableGate(clock: FakeClock): BreakableGate {
+  let inner = createMemoryInventoryGate(clock);
+  return {
+    reserve: (of) => inner.reserve(of),
+    settle: (of) => inner.settle(of),
+    inspect: (of) => inner.inspect(of),
+    repair: (of) => inner.repair(of),
+    flush: () => {
+      inner = createMemoryInventoryGate(clock);
+    },
+    set: async (left) => {
+      const { version } = await inner.inspect(SEAT);
+      await inner.repair({ ...SEAT, version, left, drop: [], sold: [], doubt: false });
+    },
+  };
+}
+
+export interface GateWorld {
+  readonly clock: FakeClock;
+  readonly ledger: ModelLedger;
+  readonly gate: BreakableGate;
+  readonly repair: GateRepair;
+  readonly keeper: GateKeeper;
+  /** One attempt, all steps. */
+  buy(jti: string, quantity?: number): Promise<string>;
+  /** Everything of old is over, and one round has been. */
+  calm(): Promise<void>;
+}
+
+export function gateWorld(
+  total: number,
+  { log = silentLog, ...ports }: Partial<RepairOptions> & { log?: Log } = {},
+): GateWorld {
+  const clock = new FakeClock();
+  const ledger = new ModelLedger(total);
+  const gate = breakableGate(clock);
+  const repair = createGateRepair({
+    gate,
+    ledger: { standing: async ({ jtis }) => ledger.standing(jtis) },
+    listSkus: async () => [SEAT],
+    log,
+    ...ports,
+  });
+  const keeper = createGateKeeper(gate, { repair, log });
+  return {
+    clock,
+    ledger,
+    gate,
+    repair,
+    keeper,
+    buy: async (jti, quantity = 1) => {
+      const wish = { ...SEAT, jti, quantity };
+      const pass = await keeper.enter(wish);
+      if (pass.kind === "sold-out" && pass.sure) return "sold-out";
+      const outcome = ledger.purchase(wish);
+      keeper.leave(pass, outcome);
+      return outcome.kind;
+    },
+    calm: async () => {
+      await keeper.idle();
+      await repair.idle();
+      clock.advance(15_000);
+      await repair.round();
+    },
+  };
+}
