@@ -96,9 +96,9 @@ export function createHolds(
       );
       let ended = 0;
       for (const { event, sku } of due) {
-        const count = await call((sql) => expireHolds(sql, { event, sku }));
-        if (count > 0) cameBack({ event, sku });
-        ended += count;
+        ended += await call((sql) => expireHolds(sql, { event, sku }));
+        // Also when the count is 0: the answer that had it may have been lost.
+        cameBack({ event, sku });
       }
       return ended;
     },
