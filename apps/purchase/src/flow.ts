@@ -161,7 +161,8 @@ async function withCredit(
   const known = error instanceof AppError ? error : undefined;
   const code = (known?.code ?? "internal") as ProblemCode;
   if (PROBLEMS[code].status < 500) return error;
-  const credit = await deps.credits.for(admitted, attempt.now);
+  // The refusal itself must not fail.
+  const credit = await deps.credits.for(admitted, attempt.now).catch(() => undefined);
   if (credit === undefined) return error;
   return problem(code, {
     ...(known?.detail === undefined ? {} : { detail: known.detail }),

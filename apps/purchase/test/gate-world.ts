@@ -3,9 +3,12 @@ import { silentLog } from "@vestibule/service/log";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import type { InventoryGate } from "@vestibule/valkey/inventory-gate";
 import { createMemoryInventoryGate } from "@vestibule/valkey/memory-inventory-gate";
+import { createMemoryTokenBucket } from "@vestibule/valkey/memory-token-bucket";
+import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import { createGateKeeper, type GateKeeper, type Wish } from "../src/gate-keeper.ts";
 import { createGateRepair, type GateRepair, type RepairOptions } from "../src/gate-repair.ts";
 import type { LedgerOutcome, SkuRef, Standing } from "../src/ledger-types.ts";
+import type { Store } from "../src/store.ts";
 
 export const SEAT: SkuRef = { event: "spring", sku: "seat" };
 
@@ -115,4 +118,61 @@ export function gateWorld(
       await repair.round();
     },
   };
+}
+
+/** A store in this process whose halves can be taken away. */
+export interface BreakableStore extends Store {
+  readonly gate: BreakableGate;
+  isLimiterAway: boolean;
+  isGateAway: boolean;
+  /** How often the gate was asked for a reservation. */
+  reservations: number;
+}
+
+export function breakableStore(clock: FakeClock): BreakableStore {
+  const bucket = createMemoryTokenBucket(clock);
+  const gate = breakableGate(clock);
+  const unless = (isAway: () => boolean) => () => {
+    if (isAway()) throw new StoreAwayError("taken away by a test");
+  };
+  const needsLimiter = unless(() => store.isLimiterAway);
+  const needsGate = unless(() => store.isGateAway);
+  const store: BreakableStore = {
+    isLimiterAway: false,
+    isGateAway: false,
+    reservations: 0,
+    bucket: {
+      take: async (...args) => {
+        needsLimiter();
+        return bucket.take(...args);
+      },
+      giveBack: async (...args) => {
+        needsLimiter();
+        return bucket.giveBack(...args);
+      },
+    },
+    gate: {
+      ...gate,
+      reserve: async (of) => {
+        needsGate();
+        store.reservations += 1;
+        return gate.reserve(of);
+      },
+      settle: async (of) => {
+        needsGate();
+        return gate.settle(of);
+      },
+      inspect: async (of) => {
+        needsGate();
+        return gate.inspect(of);
+      },
+      repair: async (of) => {
+        needsGate();
+        return gate.repair(of);
+      },
+    },
+    isUp: () => !store.isLimiterAway,
+    close: async () => {},
+  };
+  return store;
 }

@@ -197,13 +197,13 @@ export function configOf(
   };
 }
 
-export interface WorldOptions extends Partial<PurchaseParts> {
+export interface WorldOptions extends Omit<Partial<PurchaseParts>, "clock"> {
+  readonly clock?: FakeClock;
   readonly config?: Partial<PurchaseConfig>;
 }
 
 export async function purchaseWorld(options: WorldOptions = {}): Promise<PurchaseWorld> {
-  const { config: change, ...parts } = options;
-  const clock = new FakeClock();
+  const { config: change, clock = new FakeClock(), ...parts } = options;
   const randomness = new SeededRandomness(7);
   const mint = await startFakeMint(clock);
   const databaseUrl = await freshDatabase();
