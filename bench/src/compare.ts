@@ -16,7 +16,7 @@ const CALIBRATION_ROUNDS = 3;
 const BUSY_LEAST = 0.85;
 
 export interface Comparison {
-  readonly generator: Generator;
+  readonly generator: Pick<Generator, "fire">;
   /** Process of each side whose CPU time is its own cost. */
   readonly pids: Readonly<Record<Side, number>>;
   /** Requests that each side gets before anything counts. */

@@ -65,6 +65,7 @@ async function attempt(row: Row, scratch: string, quick: boolean): Promise<Resul
     const measured = await Promise.race([row.measure(bench), late]);
     const report = reportOf(row, measured);
     terminal.line(`    ${report.pass ? "pass" : "MISS"}: ratio ${report.ratio.toFixed(3)}`);
+    for (const miss of measured.misses ?? []) terminal.line(`    MISS: ${miss}`);
     for (const note of measured.notes) terminal.line(`    ${note}`);
     return { report, measured };
   } catch (error) {

@@ -22,6 +22,8 @@ export interface Measured {
   readonly spread?: Spread;
   /** What a reader needs beside the figures. */
   readonly notes: readonly string[];
+  /** What else had to hold and did not: the row misses, whatever its ratio. */
+  readonly misses?: readonly string[];
 }
 
 /** What a row is given to work with. */

@@ -2,6 +2,10 @@ import type { Row } from "./row.ts";
 import { edgePoll } from "./rows/edge-poll.ts";
 import { edgeVerifyAgain } from "./rows/edge-verify-again.ts";
 import { edgeVerifyFirst } from "./rows/edge-verify-first.ts";
+import { gateLarge } from "./rows/gate-large.ts";
+import { gateSmall } from "./rows/gate-small.ts";
+import { limiterFloor } from "./rows/limiter-floor.ts";
+import { limiterPeer } from "./rows/limiter-peer.ts";
 import { mintJoin } from "./rows/mint-join.ts";
 import { mintMemory } from "./rows/mint-memory.ts";
 import { pageBytes } from "./rows/page-bytes.ts";
@@ -14,4 +18,8 @@ export const ROWS: readonly Row[] = [
   mintJoin,
   mintMemory,
   pageBytes,
+  gateSmall,
+  gateLarge,
+  limiterFloor,
+  limiterPeer,
 ];
