@@ -2,7 +2,9 @@ import { type KeyEncryptionKey, parseKek } from "@vestibule/keys/seal";
 import {
   type Config,
   httpBase,
+  json,
   optional,
+  optionalSecret,
   port,
   postgresUrl,
   required,
@@ -39,6 +41,10 @@ export const VARIABLES = {
   adminToken: requiredSecret("VESTIBULE_ADMIN_TOKEN", secret({ charsMin: 32 })),
   /** Opens the private keys in the database. */
   kek: requiredSecret("VESTIBULE_KEK", kek),
+  /** Of the purchase API, which reports what is left; without it no report is taken. */
+  supplyToken: optionalSecret("VESTIBULE_SUPPLY_TOKEN", secret({ charsMin: 32 })),
+  /** A JWKS: the public keys of the purchase API's credits; without it no credit counts. */
+  creditKeys: optional("VESTIBULE_CREDIT_KEYS", json(), undefined),
 } satisfies Variables;
 
 export type MintConfig = Config<typeof VARIABLES>;

@@ -10,6 +10,7 @@ import { type EpochMs, epochSeconds, toMs, toSeconds } from "@vestibule/kernel/u
 import { slotTimes } from "@vestibule/drip/slot";
 import { opensAt } from "@vestibule/drip/segment";
 import { problem } from "@vestibule/service/problems";
+import type { CreditReader } from "./credit-reader.ts";
 import type { LineEntry, LineTerm } from "./lead/line-term.ts";
 import type { EventLine } from "./line/event-line.ts";
 import { assertJoinable, isEnded } from "./line/event-state.ts";
@@ -21,6 +22,7 @@ export interface MintOptions {
   readonly clock: Clock;
   readonly tokens: Tokens;
   readonly recent: RecentJoins;
+  readonly credits: CreditReader;
   /** The present term; `undefined` in a standby. */
   readonly term: () => LineTerm | undefined;
 }
@@ -35,14 +37,16 @@ export class Mint {
   readonly #clock: Clock;
   readonly #tokens: Tokens;
   readonly #recent: RecentJoins;
+  readonly #credits: CreditReader;
   readonly #term: () => LineTerm | undefined;
   /** Slugs as small numbers, for the table of recent joins. */
   readonly #lineIds = new Map<string, number>();
 
-  constructor({ clock, tokens, recent, term }: MintOptions) {
+  constructor({ clock, tokens, recent, credits, term }: MintOptions) {
     this.#clock = clock;
     this.#tokens = tokens;
     this.#recent = recent;
+    this.#credits = credits;
     this.#term = term;
   }
 
@@ -100,19 +104,25 @@ export class Mint {
   }
 
   /**
-   * An admission for the slot of a ticket; asked again, the same one.
+   * An admission for the slot of a ticket; asked again, the same one. A credit counts when that slot is
+   * over; one that is not genuine, or another place's, is as good as none.
    *
    * @throws AppError `event-not-found`, `forbidden` for a ticket that is not this visitor's, and all
    * of `ClaimDesk.claim`.
    */
-  async claim(event: string, { visitor, ticket }: ClaimRequest): Promise<ClaimAnswer> {
+  async claim(event: string, { visitor, ticket, credit }: ClaimRequest): Promise<ClaimAnswer> {
     const { line, desk } = this.entry(event);
     const now = this.#clock.now();
     if (isEnded(line.record, now)) throw problem("event-ended");
     const shown = await this.#tokens.readTicket(ticket, { event, visitor, now });
     if (!shown.ok)
       throw problem("forbidden", { detail: "This ticket is not valid for this visitor" });
-    const { n, times, at } = await desk.claim(shown.n);
+    const proof =
+      credit === undefined ? undefined : await this.#credits(credit, { event, visitor, now });
+    const { n, times, at } = await desk.claim(
+      shown.n,
+      proof?.number === shown.n ? proof : undefined,
+    );
     const admission = await this.#tokens.admission({
       event,
       sub: this.#tokens.subOf(visitor).text,

@@ -2,16 +2,20 @@
 import type { Database } from "@vestibule/db/connect";
 import { migrate } from "@vestibule/db/migrate";
 import { SKEW_SECONDS_DEFAULT } from "@vestibule/contracts/limits";
+import { type KeySet, parseJwks } from "@vestibule/keys/key-set";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { createApp } from "@vestibule/service/app";
+import { ConfigError } from "@vestibule/service/env";
 import { type RunningServer, startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
 import { addAdminRoutes } from "./http/admin-routes.ts";
 import { fastJoin } from "./http/fast-join.ts";
 import { addLineRoutes } from "./http/line-routes.ts";
 import { openApiDocument } from "./http/openapi.ts";
+import { addSupplyRoutes } from "./http/supply-routes.ts";
 import type { MintConfig } from "./config.ts";
+import { creditReader } from "./credit-reader.ts";
 import { ensureKeyRing, type KeyRing, KeyTrouble, readKeyRing } from "./keys/key-ring.ts";
 import { signingDesk } from "./keys/signing-desk.ts";
 import { Leadership } from "./lead/leadership.ts";
@@ -22,8 +26,11 @@ import { Mint } from "./mint.ts";
 import { MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
 import type { Timers } from "./timers.ts";
 
+type OptionalSetting = "supplyToken" | "creditKeys";
+
 export interface MintParts {
-  readonly config: Omit<MintConfig, "databaseUrl">;
+  readonly config: Omit<MintConfig, "databaseUrl" | OptionalSetting> &
+    Partial<Pick<MintConfig, OptionalSetting>>;
   readonly database: Database;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -42,10 +49,11 @@ export interface RunningMint {
 }
 
 /**
- * @throws KeyTrouble, ListenError, and Error with advice for a database that does not fit.
+ * @throws ConfigError, KeyTrouble, ListenError, and Error with advice for a database that does not fit.
  */
 export async function startMint(parts: MintParts): Promise<RunningMint> {
   const { config, database, clock, randomness, timers, log } = parts;
+  const creditKeys = await readCreditKeys(config.creditKeys);
   await migrate(database, MIGRATIONS);
   await database.assertSessionSettings();
   const store = postgresStore(database);
@@ -91,7 +99,12 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     secret: randomness.bytes(4),
   });
   let stopping = false;
-  const mint = new Mint({ clock, tokens, recent, term: () => leadership.term });
+  const credits = creditReader({
+    keys: creditKeys,
+    issuer: config.issuer,
+    skewSeconds: SKEW_SECONDS_DEFAULT,
+  });
+  const mint = new Mint({ clock, tokens, recent, credits, term: () => leadership.term });
   const app = createApp({
     log,
     checks: {
@@ -101,6 +114,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   });
   addLineRoutes(app, { mint, keys: () => ring?.published });
   addAdminRoutes(app, { mint, clock, token: config.adminToken });
+  addSupplyRoutes(app, { mint, token: config.supplyToken });
   const document = JSON.stringify(openApiDocument());
   app.get("/openapi.json", (context) =>
     context.body(document, 200, { "Content-Type": "application/json" }),
@@ -128,4 +142,12 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
       await leadership.stop();
     },
   };
+}
+
+/** @throws ConfigError when they are not a good key set. */
+async function readCreditKeys(json: unknown): Promise<KeySet | undefined> {
+  if (json === undefined) return undefined;
+  const read = await parseJwks(json);
+  if (read.ok) return read.value;
+  throw new ConfigError([`VESTIBULE_CREDIT_KEYS: must be a key set: ${read.refusal.reason}`]);
 }

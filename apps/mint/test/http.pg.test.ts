@@ -4,7 +4,15 @@ import { epochMs } from "@vestibule/kernel/units";
 import { verifyDrip } from "@vestibule/token/verify-drip";
 import { verifyManifest } from "@vestibule/token/verify-manifest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventBody, FAR, localMint, type LocalMint, newVisitor } from "./support/service.ts";
+import {
+  ADMIN_TOKEN,
+  eventBody,
+  FAR,
+  localMint,
+  type LocalMint,
+  newVisitor,
+  SUPPLY_TOKEN,
+} from "./support/service.ts";
 
 let mint: LocalMint;
 
@@ -320,7 +328,7 @@ describe("the OpenAPI document", () => {
       const documented = Object.keys(operations).map((method) => method.toUpperCase());
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const { status } = await mint.client.ask(method, path, {
-          headers: { Authorization: `Bearer ${"t".repeat(40)}` },
+          headers: { Authorization: `Bearer ${/supply/.test(path) ? SUPPLY_TOKEN : ADMIN_TOKEN}` },
           ...(method === "GET" ? {} : { body: {} }),
         });
         expect(status === 405, `${method} ${path} answered ${status}`).toBe(

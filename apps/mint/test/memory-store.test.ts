@@ -1,14 +1,17 @@
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { describe } from "vitest";
+import { creditConformance } from "./support/credit-conformance.ts";
 import { MemoryStore } from "./support/memory-store.ts";
 import { storeConformance } from "./support/store-conformance.ts";
 
 describe("the store in memory", () => {
-  storeConformance(async () => {
+  const make = async () => {
     const clock = new FakeClock();
     return {
       store: new MemoryStore(clock),
       expireLease: async () => void clock.advance(3_600_000),
     };
-  });
+  };
+  storeConformance(make);
+  creditConformance(make);
 });

@@ -3,6 +3,7 @@ import { migrate } from "@vestibule/db/migrate";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { afterAll, beforeAll, describe } from "vitest";
 import { MIGRATIONS, postgresStore } from "../src/store/postgres-store.ts";
+import { creditConformance } from "./support/credit-conformance.ts";
 import { storeConformance } from "./support/store-conformance.ts";
 
 describe("the store in PostgreSQL", () => {
@@ -14,10 +15,12 @@ describe("the store in PostgreSQL", () => {
   });
   afterAll(() => database.close());
 
-  storeConformance(async () => ({
+  const make = async () => ({
     store: postgresStore(database),
     expireLease: async () => {
       await database.sql`update lease set expires_at = now() - interval '1 second'`;
     },
-  }));
+  });
+  storeConformance(make);
+  creditConformance(make);
 });

@@ -32,6 +32,8 @@ export interface EventView extends EventSettings {
   readonly heldReason?: string;
   readonly soldoutAt?: number;
   readonly endedAt?: number;
+  /** Since when the purchase API has nothing left: it may take that back, and then the drip goes on. */
+  readonly supplySoldOutAt?: number;
   /** Since when the drip stands still for a fault of the mint's own; see its log. */
   readonly failingSince?: number;
 }
@@ -71,6 +73,7 @@ export async function eventView(
       : { heldSince: held.since, heldScope: held.scope, heldReason: held.reason }),
     ...(facts.soldoutAt === undefined ? {} : { soldoutAt: facts.soldoutAt }),
     ...(facts.endedAt === undefined ? {} : { endedAt: facts.endedAt }),
+    ...(facts.supply.outAt === undefined ? {} : { supplySoldOutAt: facts.supply.outAt }),
     ...(failingSince === undefined ? {} : { failingSince }),
   };
 }

@@ -9,6 +9,7 @@ import { PROBLEM_MEDIA_TYPE, STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/n
 import { PROBLEM_TYPE_PREFIX, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
 import { slugSchema } from "@vestibule/contracts/slug";
 import { EVENT_STATES } from "@vestibule/contracts/statements";
+import { supplyReportSchema } from "@vestibule/contracts/supply-api";
 import * as z from "zod/mini";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -107,10 +108,14 @@ export function openApiDocument(): Json {
     tags: [
       { name: "line", description: "What edges ask" },
       { name: "admin", description: "What organizers do" },
+      { name: "supply", description: "What the purchase API reports" },
     ],
-    paths: { ...linePaths(), ...adminPaths() },
+    paths: { ...linePaths(), ...adminPaths(), ...supplyPaths() },
     components: {
-      securitySchemes: { adminToken: { type: "http", scheme: "bearer" } },
+      securitySchemes: {
+        adminToken: { type: "http", scheme: "bearer" },
+        supplyToken: { type: "http", scheme: "bearer" },
+      },
       parameters: {
         event: { name: "event", in: "path", required: true, schema: schemaOf(slugSchema) },
         ifMatch: {
@@ -189,6 +194,8 @@ function linePaths(): Json {
         ...LINE,
         operationId: "claim",
         summary: "The admission for a place whose slot is committed",
+        description:
+          "A `credit` counts when the slot is over: the place gets the next one, and the 425 says `creditUsed: true`.",
         parameters: [EVENT_PARAMETER],
         requestBody: body("ClaimRequest"),
         responses: {
@@ -297,6 +304,32 @@ function adminPaths(): Json {
   };
 }
 
+function supplyPaths(): Json {
+  return {
+    "/v1/supply/events/{event}": {
+      put: {
+        tags: ["supply"],
+        security: [{ supplyToken: [] }],
+        operationId: "reportSupply",
+        summary: "Whether anything is left; a report that is not newer changes nothing",
+        parameters: [EVENT_PARAMETER],
+        requestBody: body("SupplyReport"),
+        responses: {
+          "204": { description: "Heard" },
+          ...problems(
+            "bad-request",
+            "unauthorized",
+            "event-not-found",
+            "body-too-large",
+            "unsupported-media-type",
+            "unavailable",
+          ),
+        },
+      },
+    },
+  };
+}
+
 function object(properties: Json): Json {
   return { type: "object", required: Object.keys(properties), properties };
 }
@@ -309,6 +342,7 @@ function schemas(): Json {
     Hold: schemaOf(holdSchema),
     JoinRequest: schemaOf(joinRequestSchema),
     ClaimRequest: schemaOf(claimRequestSchema),
+    SupplyReport: schemaOf(supplyReportSchema),
     JoinAnswer: object({
       event: { type: "string" },
       number: count,
@@ -359,6 +393,7 @@ function eventSchema(settings: Json): Json {
       heldReason: { type: "string" },
       soldoutAt: moment,
       endedAt: moment,
+      supplySoldOutAt: moment,
       failingSince: moment,
     },
   };

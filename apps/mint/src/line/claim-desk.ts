@@ -3,22 +3,30 @@
  * writes, next to holds and settles, and at the reading of the clock that its admission carries as
  * `iat`: a leader that was replaced meanwhile finds its fence gone, and signs nothing.
  */
-import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
+import { lastClaimBy } from "@vestibule/drip/lapse";
+import { claimWindowMs, type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 import { opensAt } from "@vestibule/drip/segment";
 import type { Clock } from "@vestibule/kernel/clock";
-import type { EpochMs } from "@vestibule/kernel/units";
+import { type EpochMs, type EpochSeconds, toSeconds } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
 import {
   CLAIM_BATCH_MAX,
   CLAIM_QUEUE_MAX,
   DEMAND_RETRY_SECONDS,
   DEMAND_RUNS_MAX,
+  TICK_EVERY_MS,
   UNAVAILABLE_RETRY_SECONDS,
 } from "../limits.ts";
-import type { ClaimOf, PlaceFound, StoredSegment } from "../store/store.ts";
+import type { ClaimOf, HoldFacts, PlaceFound, StoredSegment } from "../store/store.ts";
 import { unavailable } from "../unavailable.ts";
-import type { EventLine } from "./event-line.ts";
-import { isEnded } from "./event-state.ts";
+import type { Credited, EventLine } from "./event-line.ts";
+import { boundedSeconds, isEnded, isSoldOut, soldOut } from "./event-state.ts";
+
+/** A genuine credit for the number that is claimed: counts when its slot is the latest one, and over. */
+export interface ShownCredit {
+  /** The second in which the slot opened that could not be used. */
+  readonly slot: EpochSeconds;
+}
 
 /** A recorded claim: everything that its admission says. */
 export interface Granted {
@@ -30,6 +38,7 @@ export interface Granted {
 
 interface Asked {
   readonly n: number;
+  readonly credit: ShownCredit | undefined;
   readonly answer: PromiseWithResolvers<Granted>;
 }
 
@@ -37,10 +46,23 @@ interface Candidate extends ClaimOf {
   readonly times: SlotTimes;
 }
 
+/** The time of a slot has run out. */
+interface Over {
+  readonly tag: "over";
+  readonly slot: EpochSeconds;
+  /** When the counts of its segment are final, about. */
+  readonly settledBy: number;
+  /** It was made good already. */
+  readonly creditUsed?: boolean;
+}
+
 /** What one look at the line says about one number. */
 type Verdict =
   | { readonly tag: "slot"; readonly candidate: Candidate; readonly inTime: boolean }
+  | Over
   | { readonly tag: "refused"; readonly error: Error }
+  /** Waits for a slot on demand, from now on or already. */
+  | { readonly tag: "demand" }
   | { readonly tag: "passed" };
 
 export class ClaimDesk {
@@ -55,19 +77,24 @@ export class ClaimDesk {
   }
 
   /**
-   * Records that the holder of `n` claims their slot.
+   * Records that the holder of `n` claims their slot. With a credit for a slot that is over: makes it good,
+   * by one on demand.
    *
-   * @throws AppError `too-early`, `held`, `slot-over`, `event-ended`, `unavailable`.
+   * @throws AppError `too-early` (with `creditUsed` when the credit has done what it can), `held`,
+   * `slot-over`, `sold-out`, `event-ended`, `unavailable`.
    */
-  claim(n: number): Promise<Granted> {
+  claim(n: number, credit?: ShownCredit): Promise<Granted> {
     // Most refusals need no place in the queue; they are decided again inside it.
-    const verdict = this.#look(n, this.#clock.now());
-    if (verdict.tag === "refused") return Promise.reject(verdict.error);
+    const now = this.#clock.now();
+    const verdict = this.#look(n, now);
+    if (verdict.tag !== "slot" && verdict.tag !== "passed") {
+      return Promise.reject(this.#refusal(verdict, credit, now));
+    }
     if (this.#pending.length >= CLAIM_QUEUE_MAX) {
       return Promise.reject(unavailable("too many claims wait"));
     }
     const answer = Promise.withResolvers<Granted>();
-    this.#pending.push({ n, answer });
+    this.#pending.push({ n, credit, answer });
     this.#flushSoon();
     return answer.promise;
   }
@@ -97,7 +124,7 @@ export class ClaimDesk {
     const numbers = [...new Set(batch.map(({ n }) => n))];
     const verdicts = new Map(numbers.map((n) => [n, this.#look(n, at)]));
     const passed = numbers.filter((n) => verdicts.get(n)?.tag === "passed");
-    if (passed.length > 0) await this.#lookBack(passed, at, verdicts);
+    if (passed.length > 0) await this.#lookBack(passed, { at, verdicts, batch });
 
     const slots = [...verdicts.values()].filter((verdict) => verdict.tag === "slot");
     const granted =
@@ -109,10 +136,9 @@ export class ClaimDesk {
             fresh: slots.filter(({ inTime }) => inTime).map(({ candidate }) => candidate),
             again: slots.filter(({ inTime }) => !inTime).map(({ candidate }) => candidate),
           });
-    for (const { n, answer } of batch) {
+    for (const { n, credit, answer } of batch) {
       const verdict = verdicts.get(n);
-      if (verdict === undefined || verdict.tag === "passed") answer.reject(onDemand());
-      else if (verdict.tag === "refused") answer.reject(verdict.error);
+      if (verdict?.tag !== "slot") answer.reject(this.#refusal(verdict, credit, at));
       else if (granted.has(n)) answer.resolve({ n, times: verdict.candidate.times, at });
       else if (verdict.inTime)
         answer.reject(unavailable("a slot was settled while it was claimed"));
@@ -126,48 +152,86 @@ export class ClaimDesk {
     if (isEnded(record, now)) return refused(problem("event-ended"));
     const slot = this.#line.liveSlot(n);
     if (slot !== undefined) return this.#verdict(n, slot.segment, now);
-    if (record.facts.soldoutAt !== undefined) {
-      return refused(problem("sold-out", { detail: "The sale is sold out" }));
-    }
-    if (n >= record.progress.line.nextNumber) {
-      return refused(problem("too-early", { retryAfterSeconds: DEMAND_RETRY_SECONDS }));
-    }
-    return this.#line.waitsOnDemand(n) ? refused(onDemand()) : { tag: "passed" };
+    const waits = this.#line.waitsOnDemand(n);
+    const isAhead = n >= record.progress.line.nextNumber;
+    if ((waits || isAhead) && isSoldOut(record.facts)) return refused(soldOut());
+    if (isAhead) return refused(problem("too-early", { retryAfterSeconds: DEMAND_RETRY_SECONDS }));
+    return waits ? { tag: "demand" } : { tag: "passed" };
   }
 
-  /** Numbers that the line has passed: an old slot, or none ever, and then one on demand. */
+  /**
+   * Numbers that the line has passed: an old slot, or none ever, and then one on demand. An old slot
+   * for which a credit is shown is made good, once.
+   */
   async #lookBack(
     numbers: readonly number[],
-    now: EpochMs,
-    verdicts: Map<number, Verdict>,
+    {
+      at,
+      verdicts,
+      batch,
+    }: { at: EpochMs; verdicts: Map<number, Verdict>; batch: readonly Asked[] },
   ): Promise<void> {
     const line = this.#line;
+    const isOut = isSoldOut(line.record.facts);
     const places = await line.store.findPlaces(line.event, numbers);
     const owed: number[] = [];
+    const credited: Credited[] = [];
     for (const n of numbers) {
       const place: PlaceFound | undefined = places.get(n);
-      if (place === undefined) owed.push(n);
-      else verdicts.set(n, this.#verdict(n, place.segment, now));
+      if (place === undefined) {
+        verdicts.set(n, isOut ? refused(soldOut()) : { tag: "demand" });
+        if (!isOut) owed.push(n);
+        continue;
+      }
+      const verdict = this.#verdict(n, place.segment, at);
+      verdicts.set(n, verdict);
+      if (verdict.tag !== "over") continue;
+      const { settled, claimed, creditUsed } = place;
+      verdicts.set(n, { ...verdict, creditUsed });
+      const isGood = settled && !creditUsed && this.#creditRefusal() === undefined;
+      if (!isGood || !isCredited(n, verdict.slot, batch)) continue;
+      credited.push({ n, slot: verdict.slot, claimed });
+      verdicts.set(n, { tag: "demand" });
     }
-    if (owed.length === 0) return;
-    if (line.record.demand.length + owed.length > DEMAND_RUNS_MAX) {
+    if (owed.length + credited.length === 0) return;
+    if (line.record.demand.length + owed.length + credited.length > DEMAND_RUNS_MAX) {
       throw unavailable("too many numbers wait for a slot on demand");
     }
-    await line.addDemand(owed);
+    await line.addDemand(owed, credited);
+  }
+
+  /** Why no slot is made good now; the credit keeps. */
+  #creditRefusal(): Error | undefined {
+    const { facts } = this.#line.record;
+    if (isSoldOut(facts)) return soldOut();
+    return facts.hold === undefined ? undefined : held(facts.hold);
+  }
+
+  #refusal(verdict: Verdict | undefined, credit: ShownCredit | undefined, now: EpochMs): Error {
+    if (verdict?.tag === "refused") return verdict.error;
+    if (verdict?.tag !== "over") return onDemand(credit !== undefined);
+    if (credit?.slot !== verdict.slot) return problem("slot-over");
+    // Then its number waits on demand or has a later slot: this memory is not what is stored.
+    if (verdict.creditUsed === true) return unavailable("another leader made this slot good");
+    return (
+      this.#creditRefusal() ??
+      problem("too-early", {
+        detail: "This slot is made good when all slots beside it are over",
+        retryAfterSeconds: boundedSeconds(verdict.settledBy - now),
+      })
+    );
   }
 
   #verdict(n: number, segment: StoredSegment, now: EpochMs): Verdict {
     const { settings, facts } = this.#line.record;
     const times = slotTimes(opensAt(segment, n), settings);
     if (facts.hold !== undefined && times.opensAt > facts.hold.since) {
-      return refused(
-        problem("held", {
-          retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS * 5,
-          ...(facts.hold.reason === "" ? {} : { detail: facts.hold.reason }),
-        }),
-      );
+      return refused(held(facts.hold));
     }
-    if (now >= times.closesAt) return refused(problem("slot-over"));
+    if (now >= times.closesAt) {
+      const settledBy = (lastClaimBy(segment, claimWindowMs(settings)) ?? 0) + TICK_EVERY_MS;
+      return { tag: "over", slot: toSeconds(times.opensAt), settledBy };
+    }
     return {
       tag: "slot",
       candidate: { n, segment: segment.id, times },
@@ -180,9 +244,23 @@ function refused(error: Error): Verdict {
   return { tag: "refused", error };
 }
 
-function onDemand(): Error {
+function held({ reason }: HoldFacts): Error {
+  return problem("held", {
+    retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS * 5,
+    ...(reason === "" ? {} : { detail: reason }),
+  });
+}
+
+/** Does anybody of the batch show a credit for this very slot of `n`? */
+function isCredited(n: number, slot: EpochSeconds, batch: readonly Asked[]): boolean {
+  return batch.some((asked) => asked.n === n && asked.credit?.slot === slot);
+}
+
+/** @param creditUsed the claim came with a credit, which is of no more use. */
+function onDemand(creditUsed: boolean): Error {
   return problem("too-early", {
     detail: "This place gets the next slot",
     retryAfterSeconds: DEMAND_RETRY_SECONDS,
+    ...(creditUsed ? { extensions: { creditUsed } } : {}),
   });
 }

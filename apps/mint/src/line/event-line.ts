@@ -2,6 +2,7 @@
  * One event under one leader: what is stored, as a value, plus the numbers given from memory. All
  * writes but reservations pass `write`, one at a time, so that lapses and claims never race.
  */
+import { creditSlots } from "@vestibule/drip/credit";
 import type { NumberRange } from "@vestibule/drip/line-state";
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import type { Clock } from "@vestibule/kernel/clock";
@@ -29,6 +30,14 @@ export interface LineOptions {
   readonly clock: Clock;
   /** The store says that somebody else leads. */
   readonly onLeaseLost: () => void;
+}
+
+/** A slot that is made good; `claimed`: it counts as granted. */
+export interface Credited {
+  readonly n: number;
+  /** Epoch seconds. */
+  readonly slot: number;
+  readonly claimed: boolean;
 }
 
 export interface LineStep {
@@ -119,15 +128,27 @@ export class EventLine {
     }
   }
 
-  /** Only within `write`: numbers that wait for a slot on demand from now on; none waits already. */
-  async addDemand(numbers: readonly number[]): Promise<void> {
-    let position = this.#record.demand.at(-1)?.position ?? 0;
-    const demandSet: Demand[] = numbers.map((n) => ({
+  /**
+   * Only within `write`: numbers that wait for a slot on demand from now on; none waits already. `credited`:
+   * their slots, long settled, are made good by it.
+   */
+  async addDemand(owed: readonly number[], credited: readonly Credited[] = []): Promise<void> {
+    const { demand, progress } = this.#record;
+    let position = demand.at(-1)?.position ?? 0;
+    const demandSet: Demand[] = [...owed, ...credited.map(({ n }) => n)].map((n) => ({
       position: (position += 1),
       first: n,
       last: n,
     }));
-    await this.step({ settle: [], decide: () => ({ demandSet }) });
+    const claimed = credited.filter((credit) => credit.claimed).length;
+    const more = (at: EpochMs): EventChange => ({
+      creditsUsed: credited.map(({ n, slot }) => ({ n, slot, at })),
+      progress: { ...progress, line: creditSlots(progress.line, claimed) },
+    });
+    await this.step({
+      settle: [],
+      decide: (_counts, now) => ({ demandSet, ...(credited.length === 0 ? {} : more(now)) }),
+    });
   }
 
   /** Runs of numbers that somebody holds, from `from` on, ascending. */
@@ -165,10 +186,12 @@ export class EventLine {
     return this.heldFrom(1).at(-1)?.last ?? 0;
   }
 
-  /** The segment, not settled, in which `n` has a slot that no hold has cut. */
+  /** The latest segment, not settled, in which `n` has a slot that no hold has cut. */
   liveSlot(n: number): { readonly segment: StoredSegment; readonly opensAt: EpochMs } | undefined {
-    for (const segment of this.#record.segments) {
-      if (!containsNumber(segment, n)) continue;
+    const { segments } = this.#record;
+    for (let index = segments.length - 1; index >= 0; index -= 1) {
+      const segment = segments[index];
+      if (segment === undefined || !containsNumber(segment, n)) continue;
       const opens = opensAt(segment, n);
       if (opens <= (segment.cutAfter ?? Infinity)) return { segment, opensAt: opens };
     }

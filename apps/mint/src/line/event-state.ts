@@ -17,8 +17,14 @@ export function stateAt({ settings, facts }: Described, now: EpochMs): EventStat
   if (isEnded({ settings, facts }, now)) return "ended";
   if (facts.soldoutAt !== undefined) return "soldout";
   if (now < joinableFrom(settings)) return "scheduled";
+  if (isSoldOut(facts)) return "soldout";
   if (facts.hold !== undefined) return "paused";
   return now < (settings.startsAt ?? 0) ? "prequeue" : "open";
+}
+
+/** By the organizer's word, for good, or by the purchase API's, until it takes that back. */
+export function isSoldOut({ soldoutAt, supply }: EventFacts): boolean {
+  return soldoutAt !== undefined || supply.outAt !== undefined;
 }
 
 export function isEnded({ settings, facts }: Described, now: EpochMs): boolean {
@@ -36,7 +42,7 @@ export function endOf(settings: EventSettings, facts: EventFacts): number {
 export function assertJoinable(record: Described, now: EpochMs): void {
   const state = stateAt(record, now);
   if (state === "ended") throw problem("event-ended");
-  if (state === "soldout") throw problem("sold-out", { detail: "The sale is sold out" });
+  if (state === "soldout") throw soldOut();
   if (state !== "scheduled") return;
   const joinableAt = joinableFrom(record.settings);
   throw problem("too-early", {
@@ -44,6 +50,10 @@ export function assertJoinable(record: Described, now: EpochMs): void {
     extensions: { joinableAt },
     retryAfterSeconds: boundedSeconds(joinableAt - now),
   });
+}
+
+export function soldOut(): Error {
+  return problem("sold-out", { detail: "The sale is sold out" });
 }
 
 /** Milliseconds as a `Retry-After`: whole seconds, 1 to a minute. */

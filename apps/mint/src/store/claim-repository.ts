@@ -2,8 +2,15 @@ import type { Database } from "@vestibule/db/connect";
 import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment } from "./event-repository.ts";
 import { assertHeld, fenceTable } from "./fence.ts";
-import { isLiveSlot } from "./live-slot.ts";
+import { isLiveSlot, opensAt } from "./live-slot.ts";
 import type { MintStore, PlaceFound } from "./store.ts";
+
+interface PlaceRow extends SegmentRow {
+  n: number;
+  claimed: boolean;
+  settled: boolean;
+  creditUsed: boolean;
+}
 
 export function claimRepository(
   database: Database,
@@ -27,7 +34,11 @@ export function claimRepository(
             insert into claims (event, n, segment, claimed_at_ms)
             select ${event}, a.n, a.segment, ${at}::bigint from asked a join open o on o.id = a.segment
              where a.fresh
-            on conflict (event, n) do nothing
+            on conflict (event, n) do update
+               set segment = excluded.segment, claimed_at_ms = excluded.claimed_at_ms
+             where claims.segment <> excluded.segment
+               and exists (select 1 from segments earlier
+                            where earlier.event = claims.event and earlier.id = claims.segment and earlier.settled)
             returning n
           ), known as (
             select c.n from claims c join asked a on a.n = c.n and a.segment = c.segment
@@ -41,20 +52,39 @@ export function claimRepository(
 
     findPlaces: (event, numbers) =>
       database.run(async (sql) => {
-        // At most one segment has a live slot of a number; the latest ones are looked at first.
-        const rows = await sql<(SegmentRow & { n: number; claimed: boolean })[]>`
-          select a.n, s.event, s.id, s.base, s.count, s.from_ms, s.until_ms, s.cut_after_ms,
-                 exists (select 1 from claims c
-                          where c.event = ${event} and c.n = a.n and c.segment = s.id) as claimed
-            from unnest(${bigints(numbers)}::bigint[]) as a (n)
-            cross join lateral (
+        // A number has one live slot, found by its base, unless one of its slots was made good: then
+        // the latest commit has the latest slot, wherever its run begins.
+        const rows = await sql<PlaceRow[]>`
+          with asked as materialized (
+            select a.n, exists (select 1 from credits_used u where u.event = ${event} and u.n = a.n) as credited
+              from unnest(${bigints(numbers)}::bigint[]) as a (n)
+          ), found as (
+            select a.n, s.* from asked a cross join lateral (
               select * from segments s
                where s.event = ${event} and s.base <= a.n and a.n < s.base + s.count
                  and ${isLiveSlot(sql, "a.n")}
                order by s.base desc, s.id desc limit 1
-            ) s`;
+            ) s where not a.credited
+            union all
+            select a.n, s.* from asked a cross join lateral (
+              select * from segments s
+               where s.event = ${event} and s.base <= a.n and a.n < s.base + s.count
+                 and ${isLiveSlot(sql, "a.n")}
+               order by s.id desc limit 1
+            ) s where a.credited
+          )
+          select s.n, s.event, s.id, s.base, s.count, s.from_ms, s.until_ms, s.cut_after_ms, s.settled,
+                 exists (select 1 from claims c
+                          where c.event = ${event} and c.n = s.n and c.segment = s.id) as claimed,
+                 exists (select 1 from credits_used u
+                          where u.event = ${event} and u.n = s.n
+                            and u.slot_s = floor(${opensAt(sql, "s.n")} / 1000)) as "creditUsed"
+            from found s`;
         return new Map<number, PlaceFound>(
-          rows.map((row) => [row.n, { segment: toSegment(row), claimed: row.claimed }]),
+          rows.map((row) => {
+            const { claimed, settled, creditUsed } = row;
+            return [row.n, { segment: toSegment(row), claimed, settled, creditUsed }];
+          }),
         );
       }),
   };

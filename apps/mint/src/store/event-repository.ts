@@ -87,6 +87,8 @@ interface EventRow {
   hold_reason: string | null;
   soldout_at_ms: number | null;
   ended_at_ms: number | null;
+  supply_out_at_ms: number | null;
+  supply_seq: number;
   reserved: number;
   line_version: number;
   next_number: number;
@@ -183,6 +185,7 @@ function toRecord(row: EventRow, parts: Parts): EventRecord {
           : { since: epochMs(since), scope, reason: row.hold_reason ?? "" },
       soldoutAt: moment(row.soldout_at_ms),
       endedAt: moment(row.ended_at_ms),
+      supply: { outAt: moment(row.supply_out_at_ms), seq: row.supply_seq },
     },
     progress: {
       line: {

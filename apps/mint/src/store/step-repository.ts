@@ -28,6 +28,7 @@ export function stepRepository(database: Database): Pick<MintStore, "step"> {
           await Promise.all([
             ...changeSegments(sql, request.event, change),
             ...changeDemand(sql, request.event, change),
+            useCredits(sql, request.event, change),
             changeBlock(sql, lead, request.event, change),
             changeEvent(sql, request.event, change),
             change.audit === undefined
@@ -37,6 +38,9 @@ export function stepRepository(database: Database): Pick<MintStore, "step"> {
                   version: version + 1,
                   audit: change.audit,
                 }),
+            change.note === undefined
+              ? undefined
+              : writeAudit(sql, { event: request.event, version, audit: change.note }),
           ]);
           return { change, segments };
         },
@@ -150,6 +154,21 @@ function changeDemand(
   return writes;
 }
 
+/** The primary key lets no slot be made good twice, whoever planned it. */
+async function useCredits(
+  sql: Transaction,
+  event: string,
+  { creditsUsed = [] }: EventChange,
+): Promise<void> {
+  if (creditsUsed.length === 0) return;
+  await sql`
+    insert into credits_used (event, n, slot_s, used_at_ms)
+    select ${event}, c.n, c.slot, c.at
+      from unnest(${bigints(creditsUsed.map(({ n }) => n))}::bigint[],
+                  ${bigints(creditsUsed.map(({ slot }) => slot))}::bigint[],
+                  ${bigints(creditsUsed.map(({ at }) => at))}::bigint[]) as c (n, slot, at)`;
+}
+
 async function changeBlock(
   sql: Transaction,
   lead: Lead,
@@ -178,7 +197,8 @@ async function changeEvent(
           ? sql``
           : sql`, held_since_ms = ${hold?.since ?? null}, hold_scope = ${hold?.scope ?? null},
                   hold_reason = ${hold?.reason ?? null}, soldout_at_ms = ${facts.soldoutAt ?? null},
-                  ended_at_ms = ${facts.endedAt ?? null}`
+                  ended_at_ms = ${facts.endedAt ?? null},
+                  supply_out_at_ms = ${facts.supply.outAt ?? null}, supply_seq = ${facts.supply.seq}`
       }
       ${
         progress === undefined || line === undefined

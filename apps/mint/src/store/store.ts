@@ -59,11 +59,20 @@ export interface Cut {
   readonly until: EpochMs;
 }
 
-/** What an organizer decided, and when. */
+/** What an organizer decided, and when; and what the purchase API reports. */
 export interface EventFacts {
   readonly hold: HoldFacts | undefined;
   readonly soldoutAt: EpochMs | undefined;
   readonly endedAt: EpochMs | undefined;
+  readonly supply: SupplyFacts;
+}
+
+/** Unlike an organizer's word this one may be taken back. */
+export interface SupplyFacts {
+  /** Since when nothing is left. */
+  readonly outAt: EpochMs | undefined;
+  /** Of the last report that was heard; 0: none was. */
+  readonly seq: number;
 }
 
 /** The part of an event that only steps of the drip change. */
@@ -97,6 +106,14 @@ export interface AuditEntry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+/** A slot is made good: its number is put on demand, in the same step. */
+export interface CreditUse {
+  readonly n: number;
+  /** Epoch seconds: `nbf` of the admission that could not be used. */
+  readonly slot: number;
+  readonly at: EpochMs;
+}
+
 /** One step of one event. All of it is written, or nothing. */
 export interface EventChange {
   readonly progress?: Progress;
@@ -117,6 +134,10 @@ export interface EventChange {
   readonly facts?: EventFacts;
   /** Present: an organizer's deed; the version grows by one. */
   readonly audit?: AuditEntry;
+  /** For the audit log, and nobody's deed: the version stays, so that it is in no organizer's way. */
+  readonly note?: AuditEntry;
+  /** Each at most once, ever. */
+  readonly creditsUsed?: readonly CreditUse[];
 }
 
 export interface StepRequest {
@@ -143,7 +164,7 @@ export interface ClaimOf {
 export interface ClaimsRequest {
   readonly event: string;
   readonly at: EpochMs;
-  /** Recorded unless the segment is settled. */
+  /** Recorded unless the segment is settled; a claim of an earlier, settled slot of the number moves here. */
   readonly fresh: readonly ClaimOf[];
   /** Only looked up: their claim window is over. */
   readonly again: readonly ClaimOf[];
@@ -152,7 +173,12 @@ export interface ClaimsRequest {
 /** A number's latest slot, whether open or long over. */
 export interface PlaceFound {
   readonly segment: StoredSegment;
+  /** This very slot was claimed. */
   readonly claimed: boolean;
+  /** The counts of its segment are final. */
+  readonly settled: boolean;
+  /** It was made good. */
+  readonly creditUsed: boolean;
 }
 
 export interface Tally {

@@ -2,14 +2,17 @@
 import { AppError } from "@vestibule/kernel/app-error";
 import { assert } from "@vestibule/kernel/assert";
 import * as fc from "fast-check";
+import { hearSupply } from "../../src/line/supply.ts";
 import { hold, resume } from "../../src/line/organizer.ts";
 import { openings, tooFast, twice } from "./exactness.ts";
 import type { MemoryStore } from "./memory-store.ts";
-import { codeOf, type Fan, type World } from "./world.ts";
+import type { CreditWorld } from "./credits.ts";
+import { codeOf, type Fan, payload, type World } from "./world.ts";
 
 export type Command =
   | { readonly do: "join"; readonly count: number }
-  | { readonly do: "claim" | "rejoin" | "claim-again"; readonly who: number }
+  | { readonly do: "claim" | "rejoin" | "claim-again" | "credit"; readonly who: number }
+  | { readonly do: "credit-all" | "all-fail" | "supply-out" | "supply-back" }
   | { readonly do: "pass"; readonly ms: number }
   | { readonly do: "claim-all" | "hold" | "resume" | "crash" | "restart" | "sleep" }
   | {
@@ -32,6 +35,17 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       who: fc.nat(1_000),
     }),
   },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("credit" as const), who: fc.nat(1_000) }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom("credit-all" as const, "supply-out" as const, "supply-back" as const),
+    }),
+  },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("all-fail" as const) }) },
   {
     weight: 10,
     arbitrary: fc.record({
@@ -73,10 +87,14 @@ export class History {
   readonly world: World<MemoryStore>;
   readonly fans: (Fan & { place: { number: number; ticket: string } })[] = [];
   readonly #given = new Set<number>();
+  /** The latest admission of each number. */
   readonly #claimed = new Map<number, string>();
+  readonly #credit: CreditWorld;
+  #supplySeq = 0;
 
-  constructor(world: World<MemoryStore>) {
-    this.world = world;
+  constructor(credit: CreditWorld) {
+    this.#credit = credit;
+    this.world = credit.world;
   }
 
   async run(step: Command): Promise<void> {
@@ -95,6 +113,22 @@ export class History {
         return this.#rejoin(step.who);
       case "pass":
         return world.pass(step.ms);
+      case "credit":
+        return this.#showCredit(step.who);
+      case "all-fail":
+        await this.run({ do: "claim-all" });
+        await world.pass(25_000);
+        return this.run({ do: "credit-all" });
+      case "credit-all":
+        for (const index of this.fans.keys()) await this.#showCredit(index);
+        return;
+      case "supply-out":
+      case "supply-back":
+        this.#supplySeq += 1;
+        await codeOf(
+          hearSupply(world.line, { soldOut: step.do === "supply-out", seq: this.#supplySeq }),
+        );
+        return;
       case "hold":
         await codeOf(hold(world.line, { scope: "entries", reason: "" }, deed));
         return;
@@ -128,7 +162,26 @@ export class History {
     if (fan === undefined) return;
     const answer = await this.world.claim(fan as Fan).catch(() => undefined);
     if (answer === undefined) return;
-    this.#claimed.set(fan.place.number, answer.admission);
+    this.#remember(fan.place.number, answer.admission);
+  }
+
+  #remember(number: number, admission: string): void {
+    const [before, now] = [this.#claimed.get(number) ?? admission, admission].map(payload);
+    assert(before?.["jti"] === now?.["jti"], "law 4: a number's admissions are one");
+    this.#claimed.set(number, admission);
+  }
+
+  /** The purchase with the latest admission of this fan has failed: twice the same claim with its credit. */
+  async #showCredit(who: number): Promise<void> {
+    const fan = this.fans[who % Math.max(this.fans.length, 1)];
+    const admission = fan === undefined ? undefined : this.#claimed.get(fan.place.number);
+    if (fan === undefined || admission === undefined) return;
+    const slot = payload(admission)["nbf"] as number;
+    const credit = await this.#credit.credit(fan, { opensAt: slot * 1_000 });
+    const claims = [fan, fan].map((each) => this.world.claim(each, credit).catch(() => undefined));
+    for (const answer of await Promise.all(claims)) {
+      if (answer !== undefined) this.#remember(fan.place.number, answer.admission);
+    }
   }
 
   async #rejoin(who: number): Promise<void> {
@@ -164,10 +217,22 @@ export class History {
     const odd = this.world.failures.filter((reason) => !EXPECTED_TROUBLE.has(reason));
     assert(odd.length === 0, `ticks fail only when the store does: ${odd[0]}`);
     const slots = openings(this.world.store.committed("spring"));
-    assert(twice(slots).length === 0, "a place is served once");
+    const { store } = this.world;
+    assert(
+      twice(slots).length <= store.creditsUsed("spring"),
+      "a place is served once, and once more for each of its credits",
+    );
+    this.#checkCounts(slots.length);
     for (const { n } of slots) assert(this.#given.has(n), `somebody holds ${n}`);
     const { lapsed } = this.world.line.record.progress;
     assert(tooFast(slots, { ratePerMinute: RATE, extra: lapsed }) === undefined, "law 3");
     assert(tooFast(slots, { ratePerMinute: RATE * 1.5 }) === undefined, "law 3, overdrive");
+  }
+
+  /** Every slot is granted, lapsed, or was made good: nothing is counted twice, nothing is lost. */
+  #checkCounts(slots: number): void {
+    const { line, lapsed } = this.world.line.record.progress;
+    const credits = this.world.store.creditsUsed("spring");
+    assert(line.granted + lapsed + credits === slots, "settling is exact");
   }
 }

@@ -2,7 +2,7 @@
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
-import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { epochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
 import { applied } from "../../src/store/applied.ts";
 import {
   type AuditEntry,
@@ -26,6 +26,8 @@ interface Row {
   /** Every segment ever committed, settled or not. */
   segments: (StoredSegment & { settled: boolean })[];
   claims: Map<number, number>;
+  /** `n slot` of slots that were made good. */
+  credits: Set<string>;
 }
 
 export interface AuditRow extends AuditEntry {
@@ -47,6 +49,11 @@ export class MemoryStore implements MintStore {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  /** How many slots were made good. */
+  creditsUsed(event: string): number {
+    return this.#row(event).credits.size;
   }
 
   /** Everything ever committed for an event. */
@@ -125,11 +132,15 @@ export class MemoryStore implements MintStore {
     this.#rows.set(settings.event, {
       segments: [],
       claims: new Map(),
+      credits: new Set(),
       record: {
         settings,
         version: 1,
         createdAt: at,
-        facts: { hold: undefined, soldoutAt: undefined, endedAt: undefined },
+        facts: {
+          ...{ hold: undefined, soldoutAt: undefined, endedAt: undefined },
+          supply: { outAt: undefined, seq: 0 },
+        },
         progress: {
           line: { nextNumber: ticketNumber(1), frontier: epochMs(0), giveBackMicro: 0, granted: 0 },
           serving: 0,
@@ -176,13 +187,20 @@ export class MemoryStore implements MintStore {
     if (row.record.lineVersion !== request.lineVersion) throw new LineMovedError("moved");
     const claimed = new Map(request.settle.map((id) => [id, this.#claimsOf(row, id)]));
     const change = request.decide(claimed);
+    const used = (change.creditsUsed ?? []).map(({ n, slot }) => `${n} ${slot}`);
+    // As a primary key does.
+    if (used.some((credit, index) => row.credits.has(credit) || used.indexOf(credit) !== index)) {
+      throw new Error("a slot is made good once");
+    }
+    for (const credit of used) row.credits.add(credit);
     const segments = (change.segments ?? []).map((segment) => ({
       ...segment,
       id: (this.#segmentId += 1),
     }));
     this.#apply(row, { lead, change, segments });
-    if (change.audit !== undefined) {
-      this.audit.push({ ...change.audit, event: request.event, version: row.record.version });
+    for (const entry of [change.audit, change.note]) {
+      if (entry === undefined) continue;
+      this.audit.push({ ...entry, event: request.event, version: row.record.version });
     }
     return { change, segments };
   }
@@ -195,7 +213,9 @@ export class MemoryStore implements MintStore {
     const row = this.#row(event);
     for (const { n, segment } of fresh) {
       const open = row.segments.find(({ id }) => id === segment);
-      if (open !== undefined && !open.settled && !row.claims.has(n)) row.claims.set(n, segment);
+      const earlier = row.segments.find(({ id }) => id === row.claims.get(n));
+      const isFree = !row.claims.has(n) || earlier?.settled === true;
+      if (open !== undefined && !open.settled && isFree) row.claims.set(n, segment);
     }
     return new Set(
       [...fresh, ...again]
@@ -216,8 +236,10 @@ export class MemoryStore implements MintStore {
         (piece) => containsNumber(piece, n) && opensAt(piece, n) <= (piece.cutAfter ?? Infinity),
       );
       if (segment === undefined) continue;
-      const { settled: _settled, ...stored } = segment;
-      found.set(n, { segment: stored, claimed: row.claims.get(n) === segment.id });
+      const { settled, ...stored } = segment;
+      const claimed = row.claims.get(n) === segment.id;
+      const creditUsed = row.credits.has(`${n} ${toSeconds(opensAt(segment, n))}`);
+      found.set(n, { segment: stored, claimed, settled, creditUsed });
     }
     return found;
   }

@@ -20,9 +20,10 @@ import { type RunningMint, startMint } from "../../src/service.ts";
 import { systemTimers } from "../../src/timers.system.ts";
 
 export const ADMIN_TOKEN = "t".repeat(40);
+export const SUPPLY_TOKEN = "s".repeat(40);
 const KEK_BYTES = new Uint8Array(32).fill(7);
 const KEK = Buffer.from(KEK_BYTES).toString("base64url");
-const ISSUER = "https://mint.example";
+export const ISSUER = "https://mint.example";
 /** 2100-01-01 */
 export const FAR = 4_102_444_800_000;
 
@@ -80,8 +81,19 @@ export class MintClient {
     return this.ask("POST", `/v1/events/${event}/tickets`, { body: { visitor } });
   }
 
-  claim(visitor: string, ticket: string, event: string = "spring"): Promise<Asked> {
-    return this.ask("POST", `/v1/events/${event}/admissions`, { body: { visitor, ticket } });
+  claim(
+    visitor: string,
+    ticket: string,
+    event: string = "spring",
+    more: { credit?: string } = {},
+  ): Promise<Asked> {
+    const body = { visitor, ticket, ...more };
+    return this.ask("POST", `/v1/events/${event}/admissions`, { body });
+  }
+
+  report(event: string, body: unknown, token: string = SUPPLY_TOKEN): Promise<Asked> {
+    const headers = { Authorization: `Bearer ${token}` };
+    return this.ask("PUT", `/v1/supply/events/${event}`, { body, headers });
   }
 
   async ready(): Promise<void> {
@@ -121,7 +133,12 @@ export interface LocalMint {
 }
 
 export async function localMint(
-  options: { url?: string; kek?: Uint8Array<ArrayBuffer> } = {},
+  options: {
+    url?: string;
+    kek?: Uint8Array<ArrayBuffer>;
+    /** A JWKS; `null`: no supply token either, as before both were known. */
+    creditKeys?: unknown;
+  } = {},
 ): Promise<LocalMint> {
   const url = options.url ?? (await freshDatabase());
   const database = connectDatabase({ url, applicationName: "mint-test" });
@@ -132,6 +149,9 @@ export async function localMint(
       issuer: ISSUER,
       adminToken: new Secret(ADMIN_TOKEN),
       kek: kekOf(options.kek ?? KEK_BYTES),
+      ...(options.creditKeys === null
+        ? {}
+        : { supplyToken: new Secret(SUPPLY_TOKEN), creditKeys: options.creditKeys }),
     },
     database,
     clock: systemClock,

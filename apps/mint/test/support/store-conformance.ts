@@ -339,7 +339,8 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
   it("writes down what an organizer did, together with the deed", async () => {
     const { store, lead, event } = await committed();
     const hold = { since: at, scope: "all" as const, reason: "door" };
-    const facts = { hold, soldoutAt: undefined, endedAt: undefined };
+    const supply = { outAt: undefined, seq: 0 };
+    const facts = { hold, soldoutAt: undefined, endedAt: undefined, supply };
     await store.step(lead, {
       event,
       lineVersion: 1,

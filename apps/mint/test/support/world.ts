@@ -3,12 +3,14 @@ import { randomBytes } from "node:crypto";
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { JoinAnswer } from "@vestibule/contracts/line-api";
 import type { DripClaims } from "@vestibule/contracts/statements";
+import type { KeySet } from "@vestibule/keys/key-set";
 import { kekOf } from "@vestibule/keys/seal";
 import { AppError } from "@vestibule/kernel/app-error";
 import { silentLog } from "@vestibule/service/log";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { ensureKeyRing, type KeyRing } from "../../src/keys/key-ring.ts";
 import { signingDesk } from "../../src/keys/signing-desk.ts";
+import { creditReader } from "../../src/credit-reader.ts";
 import { LineTerm } from "../../src/lead/line-term.ts";
 import { RecentJoins } from "../../src/line/recent-joins.ts";
 import { Mint } from "../../src/mint.ts";
@@ -32,17 +34,19 @@ export interface WorldParts<Store extends MintStore> {
   readonly clock: FakeClock;
   /** Makes the lease run out. */
   readonly expireLease: () => Promise<void>;
+  /** The purchase API's. */
+  readonly creditKeys?: KeySet;
 }
 
 export async function memoryWorld(
   change: Partial<EventSettings> = {},
+  { creditKeys }: { creditKeys?: KeySet } = {},
 ): Promise<World<MemoryStore>> {
   const clock = new FakeClock();
   const store = new MemoryStore(clock);
-  return World.start(
-    { store, clock, expireLease: async () => void clock.advance(LEASE_MS + 1) },
-    change,
-  );
+  const expireLease = async () => void clock.advance(LEASE_MS + 1);
+  const more = creditKeys === undefined ? {} : { creditKeys };
+  return World.start({ store, clock, expireLease, ...more }, change);
 }
 
 export class World<Store extends MintStore> {
@@ -80,6 +84,7 @@ export class World<Store extends MintStore> {
     this.mint = new Mint({
       clock: parts.clock,
       tokens: this.tokens,
+      credits: creditReader({ keys: parts.creditKeys, issuer: ISSUER, skewSeconds: 5 }),
       recent: new RecentJoins({ entriesMax: 4_096, keepMs: 60_000, secret: randomBytes(4) }),
       term: () => this.term,
     });
@@ -170,8 +175,9 @@ export class World<Store extends MintStore> {
     return fans;
   }
 
-  claim(fan: Fan) {
-    return this.mint.claim(this.event, { visitor: fan.visitor, ticket: fan.place?.ticket ?? "" });
+  claim(fan: Fan, credit?: string) {
+    const request = { visitor: fan.visitor, ticket: fan.place?.ticket ?? "" };
+    return this.mint.claim(this.event, { ...request, ...(credit === undefined ? {} : { credit }) });
   }
 
   /** One tick of the controller, now. */
