@@ -58,6 +58,7 @@ export const ADAPTERS: readonly { readonly glob: string; readonly why: string }[
     glob: "{apps,packages}/*/build/**",
     why: "builds what is deployed, and runs in Node before it",
   },
+  { glob: "packages/guard/examples/**", why: "a shop's own entry points" },
   { glob: "bench/**", why: "measures the machine" },
   { glob: "packages/testkit/**", why: "starts servers for tests" },
   { glob: "test/**", why: "drives a running system" },

@@ -39,6 +39,7 @@ export type {
   SpendOutcome,
   TokenReason,
   WebFetch,
+  WebRequest,
   WebResponse,
 } from "./types.ts";
 

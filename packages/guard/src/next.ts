@@ -9,10 +9,13 @@ import type {
   Guard,
   Refused,
   RequestLike,
+  WebRequest,
   WebResponse,
 } from "./types.ts";
 
-export interface NextOptions<Request extends RequestLike> extends AdapterOptions<Request> {
+export interface NextOptions<
+  Request extends RequestLike = WebRequest,
+> extends AdapterOptions<Request> {
   /** A page of the shop's own instead of the problem document. Keep `refused.reason` to the log. */
   readonly onRefused?: (refused: Refused, request: Request) => WebResponse | Promise<WebResponse>;
 }
@@ -21,7 +24,11 @@ export interface NextOptions<Request extends RequestLike> extends AdapterOptions
  * Around a route handler, which gets the admission behind its usual arguments:
  * `export const POST = withAdmission(guard, (request, context, admission) => …)`.
  */
-export function withAdmission<Request extends RequestLike, Context, Answer>(
+export function withAdmission<
+  Request extends RequestLike = WebRequest,
+  Context = unknown,
+  Answer = WebResponse,
+>(
   guard: Guard,
   handler: (request: Request, context: Context, admission: Admission) => Answer | Promise<Answer>,
   options: NextOptions<Request> = {},
@@ -42,7 +49,7 @@ export interface FetchEventLike {
  * `export const proxy = requireAdmission(guard)` with a `matcher`: refuses, or lets Next go on. Route
  * handlers behind it do not see the admission: wrap those that need it in `withAdmission` as well.
  */
-export function requireAdmission<Request extends RequestLike>(
+export function requireAdmission<Request extends RequestLike = WebRequest>(
   guard: Guard,
   options: NextOptions<Request> = {},
 ): (request: Request, event?: FetchEventLike) => Promise<WebResponse | undefined> {

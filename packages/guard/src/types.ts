@@ -8,6 +8,13 @@ export type WebResponse = typeof globalThis extends { Response: { prototype: inf
   ? Instance
   : { readonly status: number };
 
+/** The platform's own `Request`. */
+export type WebRequest = typeof globalThis extends { Request: { prototype: infer Instance } }
+  ? Instance extends RequestLike
+    ? Instance
+    : RequestLike
+  : RequestLike;
+
 /** The platform's own `fetch`. */
 export type WebFetch = typeof globalThis extends { fetch: infer Fetch }
   ? Fetch

@@ -239,6 +239,19 @@ describe("a mint that is away", () => {
   });
 });
 
+describe("a runtime without Ed25519: our fault, and closed", () => {
+  test.each(["importKey", "verify"] as const)("%s fails", async (verb) => {
+    const request = await world.request();
+    const failing = vi.spyOn(crypto.subtle, verb).mockRejectedValue(new Error("not supported"));
+    try {
+      const verdict = await guard.check(request);
+      expect(verdict).toMatchObject({ ok: false, status: 503 });
+    } finally {
+      failing.mockRestore();
+    }
+  });
+});
+
 describe("in the background", () => {
   test("start keeps keys, terms and the sale's drip fresh; close ends it; both may be repeated", async () => {
     guard.start();

@@ -22,6 +22,7 @@ import { EVENT, ISSUER, OTHER_VISITOR, VISITOR, World } from "./world.ts";
 
 const PACKAGE = join(import.meta.dirname, "..");
 const FIXTURE = join(import.meta.dirname, "fixtures/shop");
+const EXAMPLES = join(PACKAGE, "examples");
 const TSC = join(PACKAGE, "../../node_modules/.bin/tsc");
 
 let shopDirectory: string;
@@ -29,7 +30,8 @@ let installed: string;
 
 beforeAll(() => {
   shopDirectory = realpathSync(mkdtempSync(join(tmpdir(), "vestibule-shop-")));
-  cpSync(FIXTURE, shopDirectory, { recursive: true });
+  for (const directory of [FIXTURE, EXAMPLES])
+    cpSync(directory, shopDirectory, { recursive: true });
   const [tool, ...before] = pnpm();
   run(tool, [...before, "pack", "--pack-destination", shopDirectory], PACKAGE);
   const tarball = readdirSync(shopDirectory).find((name) => name.endsWith(".tgz")) ?? "none";
@@ -143,51 +145,68 @@ describe("declarations stand alone", () => {
   });
 });
 
-describe("a shop in plain JavaScript", () => {
-  test("checks, spends once, and ends by itself, behind each framework", async () => {
-    const world = await World.create();
-    world.now = Date.now();
-    const mint: Shop = await serve(world);
-    const child = spawn(process.execPath, ["shop.mjs", mint.url, ISSUER, EVENT], {
+describe("the examples, in plain JavaScript", () => {
+  let world: World;
+  let mint: Shop;
+  const start = (script: string) =>
+    spawn(process.execPath, [script], {
       cwd: shopDirectory,
-      stdio: ["pipe", "pipe", "inherit"],
+      env: {
+        ...{ MINT_URLS: mint.url, PURCHASE_URL: mint.url, ISSUER, EVENT, PORT: "0" },
+        PATH: process.env["PATH"],
+      },
+      stdio: ["ignore", "pipe", "inherit"],
     });
-    const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-    const urls = Object.entries(JSON.parse(line) as Record<string, string>);
-    expect(urls.map(([name]) => name)).toEqual(["express", "fastify", "hono", "next"]);
 
-    for (const [index, [name, url]] of urls.entries()) {
+  beforeAll(async () => {
+    world = await World.create();
+    world.now = Date.now();
+    mint = await serve(world);
+  });
+  afterAll(() => mint.close());
+
+  const FRAMEWORKS = ["express.mjs", "fastify.mjs", "hono.mjs", "next.mjs"].entries();
+  test.each([...FRAMEWORKS])("%i: %s checks, and sells once", async (index, script) => {
+    const child = start(script);
+    try {
+      const [url] = (await once(createInterface(child.stdout), "line")) as [string];
       const admission = await world.admission({ number: index + 1 });
-      const headers = (visitor: string, key: string) =>
-        [
+      const buy = async (visitor: string, cart: string) => {
+        const headers = [
           ["Vestibule-Admission", admission],
           ["Vestibule-Visitor", visitor],
-          ["Idempotency-Key", key],
         ] as const;
-      const answers = [];
-      for (const shown of [
-        headers(OTHER_VISITOR, "cart-1"),
-        headers(VISITOR, "cart-1"),
-        headers(VISITOR, "cart-1"),
-        headers(VISITOR, "cart-2"),
-      ]) {
-        const { status, body } = await ask(url, { headers: shown });
-        const { kind, spend } = JSON.parse(body) as { kind?: string; spend?: { number: number } };
-        answers.push([status, kind, spend?.number]);
-      }
-      expect([name, ...answers]).toEqual([
-        name,
-        [401, undefined, undefined],
-        [200, "spent", index + 1],
-        [200, "spent", index + 1],
-        [200, "already-spent", undefined],
-      ]);
+        const { status, body } = await ask(url, { headers, json: { id: cart } });
+        return [status, JSON.parse(body)] as unknown;
+      };
+      expect(await buy(OTHER_VISITOR, "cart-1")).toMatchObject([401, { status: 401 }]);
+      const order = [201, { order: "cart-1", place: index + 1 }];
+      expect(await buy(VISITOR, "cart-1")).toEqual(order);
+      expect(await buy(VISITOR, "cart-1")).toEqual(order);
+      expect(await buy(VISITOR, "cart-2")).toMatchObject([409, {}]);
+      world.purchase = () => new Response("", { status: 502 });
+      expect(await buy(VISITOR, "cart-1")).toMatchObject([503, { retryAfterMs: 1_000 }]);
+    } finally {
+      world.purchase = undefined;
+      child.kill();
     }
+  });
 
-    child.stdin.end();
-    const [code] = (await once(child, "exit")) as [number];
+  test("a guard in the background holds no process open", async () => {
+    const [code] = (await once(start("idle.mjs"), "exit")) as [number];
     expect(code).toBe(0);
-    await mint.close();
+  });
+
+  test("are what the documentation shows, line by line", () => {
+    const examples = readdirSync(EXAMPLES).map((name) =>
+      readFileSync(join(EXAMPLES, name), "utf8"),
+    );
+    const lines = new Set(examples.flatMap((text) => text.split("\n").map((line) => line.trim())));
+    const text = readFileSync(join(PACKAGE, "../../docs/guard.md"), "utf8");
+    const blocks = [...text.matchAll(/^```js\n([\s\S]*?)^```/gm)].map((found) => found[1] ?? "");
+    expect(blocks.length).toBeGreaterThan(4);
+    const shown = blocks.flatMap((block) => block.split("\n").map((line) => line.trim()));
+    expect(shown.filter((line) => !lines.has(line) && line !== "")).toEqual([]);
   });
 });
 

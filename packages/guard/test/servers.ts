@@ -41,7 +41,11 @@ export interface Answer {
 /** Header lines as they are, so that one can be sent twice (`fetch` would join them). */
 export async function ask(
   url: string,
-  { headers, body = "" }: { headers: readonly (readonly [string, string])[]; body?: string },
+  {
+    headers,
+    body = "",
+    json,
+  }: { headers: readonly (readonly [string, string])[]; body?: string; json?: object },
 ): Promise<Answer> {
   const asking = request(url, { method: "POST", agent: false });
   const names = new Set(headers.map(([name]) => name));
@@ -51,8 +55,9 @@ export async function ask(
       headers.filter(([each]) => each === name).map(([, value]) => value),
     );
   }
-  asking.setHeader("Content-Type", "application/x-www-form-urlencoded");
-  asking.end(body);
+  const form = "application/x-www-form-urlencoded";
+  asking.setHeader("Content-Type", json === undefined ? form : "application/json");
+  asking.end(json === undefined ? body : JSON.stringify(json));
   const [answer] = (await once(asking, "response")) as [IncomingMessage];
   let text = "";
   for await (const chunk of answer.setEncoding("utf8")) text += String(chunk);
