@@ -54,28 +54,15 @@ function clusterOf(first: StoreAddress, others: readonly StoreAddress[]): StoreA
 }
 
 function parseOne(text: string): StoreAddress {
-  if (text.startsWith("/")) return socketAt({ path: text, database: 0 });
+  if (text.includes("#")) throw new TypeError("an address has no #: write it %23 in a password");
+  if (text.startsWith("/") || text.startsWith("unix:")) return parseSocket(text);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) {
     throw new TypeError(
       "not an address: write redis://host:port, rediss:// for TLS, or unix:///path",
     );
   }
-  if (url.hash !== "") throw new TypeError("an address has no #; write it %23 in a password");
   const credentials = { username: decoded(url.username), password: decoded(url.password) };
-  if (url.protocol === "unix:") {
-    const { searchParams } = url;
-    for (const name of searchParams.keys()) {
-      if (name !== "db") throw new TypeError("the only option of a unix:// address is db");
-    }
-    if (url.host !== "") throw new TypeError("a unix:// address has three slashes: unix:///path");
-    const path = decoded(url.pathname);
-    if (path === undefined) throw new TypeError("a unix:// address names a path");
-    return {
-      ...socketAt({ path, database: databaseOf(searchParams.get("db") ?? "") }),
-      ...credentials,
-    };
-  }
   if (!["redis:", "rediss:", "valkey:", "valkeys:"].includes(url.protocol)) {
     throw new TypeError("the scheme is redis, rediss, valkey, valkeys or unix");
   }
@@ -93,14 +80,21 @@ function parseOne(text: string): StoreAddress {
   };
 }
 
-function socketAt({ path, database }: { path: string; database: number }): StoreAddress {
+/** Not a URL by the book, which has no user without a host. */
+function parseSocket(text: string): StoreAddress {
+  const pattern =
+    /^(?:unix:\/\/(?:(?<user>[^:@/?#]*)(?::(?<secret>[^:@/?#]*))?@)?)?(?<path>\/[^?#]+)(?:\?db=(?<db>[^&#]*))?$/;
+  const { user = "", secret = "", path = "", db = "" } = pattern.exec(text)?.groups ?? {};
+  if (path === "")
+    throw new TypeError("a socket is unix:///path, unix://user:password@/path?db=n or /path");
+  const place = { kind: "socket" as const, path: decodedText(path) };
   return {
-    place: { kind: "socket", path },
+    place,
     tls: false,
-    username: undefined,
-    password: undefined,
-    database,
-    label: path,
+    username: decoded(user),
+    password: decoded(secret),
+    database: databaseOf(db),
+    label: place.path,
   };
 }
 
@@ -115,12 +109,15 @@ function databaseOf(text: string): number {
   return database;
 }
 
-/** @throws TypeError when it is not percent-encoded text. */
 function decoded(text: string): string | undefined {
-  if (text === "") return undefined;
+  return text === "" ? undefined : decodedText(text);
+}
+
+/** @throws TypeError when it is not percent-encoded text. */
+function decodedText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new TypeError("a user or password has a % that is not percent-encoding: write it %25");
+    throw new TypeError("an address has a % that is not percent-encoding: write it %25");
   }
 }

@@ -31,15 +31,22 @@ async function takeTimes(world: BucketWorld, policy: BucketPolicy, id: string, t
   return taken;
 }
 
-export function describeTokenBucket(name: string, suite: BucketConformance): void {
-  const { open, driftMs, runs } = suite;
-  const about = (ms: number, got: number): void => {
-    expect(got).toBeLessThanOrEqual(ms);
-    expect(got).toBeGreaterThanOrEqual(ms - driftMs);
-  };
+/** At most `ms`, and less only by what the test case itself took. */
+function expectAbout(suite: BucketConformance, ms: number, got: number): void {
+  expect(got).toBeLessThanOrEqual(ms);
+  expect(got).toBeGreaterThanOrEqual(ms - suite.driftMs);
+}
 
-  describe(`token bucket: ${name}`, () => {
-    test("the first gives capacity tokens in a row, then refuses until one is back", async () => {
+interface Guarantee {
+  readonly title: string;
+  readonly holds: (suite: BucketConformance) => Promise<void>;
+}
+
+const GUARANTEES: readonly Guarantee[] = [
+  {
+    title: "the first gives capacity tokens in a row, then refuses until one is back",
+    holds: async (suite) => {
+      const { open } = suite;
       const world = await open();
       const id = someone();
       const taken = await takeTimes(world, purchase, id, 12);
@@ -47,14 +54,18 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
       expect(taken.map(({ remaining }) => remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]);
       for (const { allowed, retryAfterMs } of taken) {
         if (allowed) expect(retryAfterMs).toBe(0);
-        else about(REFILL_MS, retryAfterMs);
+        else expectAbout(suite, REFILL_MS, retryAfterMs);
       }
       await world.pass(REFILL_MS);
       expect(await world.bucket.take(purchase, id)).toMatchObject({ allowed: true, remaining: 0 });
       expect(await world.bucket.take(purchase, id)).toMatchObject({ allowed: false });
-    });
+    },
+  },
 
-    test("waiting exactly as told is enough, from any level (RL-05, RL-10)", async () => {
+  {
+    title: "waiting exactly as told is enough, from any level (RL-05, RL-10)",
+    holds: async (suite) => {
+      const { open } = suite;
       const property = fc.asyncProperty(
         fc.integer({ min: 1, max: 5 }),
         // 3,333 ms a token is 0.3 a second: no level is a round number.
@@ -77,10 +88,14 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
           expect(first[0]?.allowed).toBe(true);
         },
       );
-      await fc.assert(property, { numRuns: runs });
-    });
+      await fc.assert(property, { numRuns: suite.runs });
+    },
+  },
 
-    test("asking while empty postpones nothing", async () => {
+  {
+    title: "asking while empty postpones nothing",
+    holds: async (suite) => {
+      const { open } = suite;
       const world = await open();
       const id = someone();
       await takeTimes(world, purchase, id, 10);
@@ -89,9 +104,13 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
         await world.pass(QUARTER_MS);
       }
       expect(await world.bucket.take(purchase, id)).toMatchObject({ allowed: true });
-    });
+    },
+  },
 
-    test("each identity and each policy has a bucket of its own", async () => {
+  {
+    title: "each identity and each policy has a bucket of its own",
+    holds: async (suite) => {
+      const { open } = suite;
       const world = await open();
       const [one, other] = [someone(), someone()];
       const single = { name: "single", capacity: 1, refillMs: REFILL_MS };
@@ -101,18 +120,26 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
       expect(await world.bucket.take({ ...single, name: "second" }, one)).toMatchObject({
         allowed: true,
       });
-    });
+    },
+  },
 
-    test("500 takes at once get exactly the capacity", async () => {
+  {
+    title: "500 takes at once get exactly the capacity",
+    holds: async (suite) => {
+      const { open } = suite;
       const world = await open();
       const id = someone();
       const all = Array.from({ length: 500 }, () => world.bucket.take(purchase, id));
       const allowed = (await Promise.all(all)).filter((taken) => taken.allowed);
       expect(allowed).toHaveLength(10);
       expect(new Set(allowed.map(({ remaining }) => remaining)).size).toBe(10);
-    });
+    },
+  },
 
-    test("a token given back is there again, and never more than the capacity", async () => {
+  {
+    title: "a token given back is there again, and never more than the capacity",
+    holds: async (suite) => {
+      const { open } = suite;
       const world = await open();
       const id = someone();
       await world.bucket.giveBack(purchase, id);
@@ -123,9 +150,14 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
       for (let turn = 0; turn < 15; turn += 1) await world.bucket.giveBack(purchase, id);
       const taken = await takeTimes(world, purchase, id, 11);
       expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
-    });
+    },
+  },
 
-    test("a new policy counts at once, and gives nobody more than it holds or freezes them (RL-06)", async () => {
+  {
+    title:
+      "a new policy counts at once, and gives nobody more than it holds or freezes them (RL-06)",
+    holds: async (suite) => {
+      const { open } = suite;
       const world = await open();
       const id = someone();
       await takeTimes(world, purchase, id, 10);
@@ -133,8 +165,8 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
       const smaller = { ...purchase, capacity: 2 };
       const refused = await world.bucket.take(smaller, id);
       expect(refused.allowed).toBe(false);
-      about(REFILL_MS, refused.retryAfterMs);
-      about(2 * REFILL_MS, refused.fullAfterMs);
+      expectAbout(suite, REFILL_MS, refused.retryAfterMs);
+      expectAbout(suite, 2 * REFILL_MS, refused.fullAfterMs);
       await world.pass(REFILL_MS);
       expect(await world.bucket.take(smaller, id)).toMatchObject({ allowed: true, remaining: 0 });
       // Faster: what is owed is time, so it is paid back as fast.
@@ -144,9 +176,13 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
       await world.pass(3 * faster.refillMs);
       const taken = await takeTimes(world, faster, id, 3);
       expect(taken.filter(({ allowed }) => allowed)).toHaveLength(2);
-    });
+    },
+  },
 
-    test("whatever is taken, given back and waited, it counts like a jar of tokens", async () => {
+  {
+    title: "whatever is taken, given back and waited, it counts like a jar of tokens",
+    holds: async (suite) => {
+      const { open } = suite;
       const step = fc.oneof(
         { weight: 5, arbitrary: fc.record({ kind: fc.constant("take"), who: fc.nat(2) }) },
         { weight: 1, arbitrary: fc.record({ kind: fc.constant("give back"), who: fc.nat(2) }) },
@@ -169,7 +205,7 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
               }
               continue;
             }
-            const [id, quarters] = [ids[who]!, jars[who]!];
+            const [id = "", quarters = 0] = [ids[who], jars[who]];
             if (kind === "give back") {
               await world.bucket.giveBack(policy, id);
               jars[who] = Math.min(full, quarters + 4);
@@ -180,15 +216,19 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
             const after = allowed ? quarters - 4 : quarters;
             jars[who] = after;
             expect(taken).toMatchObject({ allowed, remaining: Math.floor(after / 4) });
-            about(allowed ? 0 : (4 - quarters) * QUARTER_MS, taken.retryAfterMs);
-            about((full - after) * QUARTER_MS, taken.fullAfterMs);
+            expectAbout(suite, allowed ? 0 : (4 - quarters) * QUARTER_MS, taken.retryAfterMs);
+            expectAbout(suite, (full - after) * QUARTER_MS, taken.fullAfterMs);
           }
         },
       );
-      await fc.assert(property, { numRuns: runs });
-    });
+      await fc.assert(property, { numRuns: suite.runs });
+    },
+  },
 
-    test("what is not a policy or an identity is refused before anything is stored", async () => {
+  {
+    title: "what is not a policy or an identity is refused before anything is stored",
+    holds: async (suite) => {
+      const { open } = suite;
       const { bucket } = await open();
       const wrong: readonly Partial<BucketPolicy>[] = [
         { capacity: 0 },
@@ -208,6 +248,14 @@ export function describeTokenBucket(name: string, suite: BucketConformance): voi
       }
       await expect(bucket.take(purchase, "")).rejects.toThrow(/identity/);
       await expect(bucket.giveBack(purchase, "x".repeat(257))).rejects.toThrow(/identity/);
+    },
+  },
+];
+
+export function describeTokenBucket(name: string, suite: BucketConformance): void {
+  describe(`token bucket: ${name}`, () => {
+    test.each(GUARANTEES)("$title", async ({ holds }) => {
+      await expect(holds(suite)).resolves.toBeUndefined();
     });
   });
 }

@@ -1,0 +1,268 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+
+import {
+  startLocalValkey,
+  useLocalValkey,
+  type LocalValkey,
+} from "@vestibule/testkit/local-valkey";
+import { expect, onTestFinished, test } from "vitest";
+
+import { createValkeyInventoryGate } from "../src/valkey-inventory-gate.ts";
+import { createValkeyTokenBucket } from "../src/valkey-token-bucket.ts";
+import {
+  DEADLINE_MS,
+  openClient,
+  openUp,
+  outcomeOf,
+  pass,
+  SLACK_MS,
+  startLoad,
+  untilUp,
+} from "./support/open-client.ts";
+import { callsOf } from "./support/server-clock.ts";
+
+const policy = { name: "purchase", capacity: 10, refillMs: 60_000 };
+const shared = useLocalValkey();
+
+async function start(options: Parameters<typeof startLocalValkey>[0] = {}): Promise<LocalValkey> {
+  const server = await startLocalValkey(options);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+test("killed under load and started again: refused within the deadline, and back by itself (RL-07)", async () => {
+  const server = await start();
+  const { client, said } = await openUp(server.url);
+  const bucket = createValkeyTokenBucket(client);
+  let who = 0;
+  const load = startLoad(() => bucket.take(policy, `fan-${(who += 1)}`), { perSecond: 1_000 });
+  await pass(200);
+  await server.kill();
+  await pass(800);
+  expect(client.isUp()).toBe(false);
+  const awayBefore = load.count().away;
+  expect(awayBefore).toBeGreaterThan(500);
+  await server.restart();
+  expect(await untilUp(client)).toBeLessThan(1_500);
+  const answeredBefore = load.count().answered;
+  await pass(300);
+  const { answered, wrong, slowestMs } = await load.stop();
+  expect(wrong).toEqual([]);
+  expect(slowestMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
+  expect(answered - answeredBefore).toBeGreaterThan(200);
+  expect(said.map(({ event }) => event)).toContain("store away");
+  expect(said.at(-1)?.event).toBe("store connected");
+});
+
+test("stopped for 5 s with its connections standing: memory flat, no backlog when it goes on (RL-07)", async () => {
+  const server = await start();
+  const { client } = await openUp(server.url);
+  const bucket = createValkeyTokenBucket(client);
+  let who = 0;
+  const load = startLoad(() => bucket.take(policy, `fan-${(who += 1)}`), { perSecond: 2_000 });
+  await pass(300);
+  server.pause();
+  await pass(1_000);
+  const heapBefore = process.memoryUsage().heapUsed;
+  const { answered: answeredBefore } = load.count();
+  await pass(4_000);
+  expect(load.count().answered).toBe(answeredBefore);
+  // 8,000 calls later. A queue of them would be some 10 MB, and would be sent when the server goes on.
+  expect(process.memoryUsage().heapUsed - heapBefore).toBeLessThan(16_000_000);
+  server.resume();
+  expect(await untilUp(client)).toBeLessThan(2_000);
+  await pass(300);
+  const { answered, away, wrong, slowestMs } = await load.stop();
+  expect(wrong).toEqual([]);
+  expect(slowestMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
+  expect(away).toBeGreaterThan(8_000);
+  // What it carried out unasked is what had been sent within one deadline before the connection was dropped.
+  const carriedOut = await callsOf(server, "evalsha");
+  expect(carriedOut - answered).toBeLessThan(2_000 * ((DEADLINE_MS + SLACK_MS) / 1_000));
+}, 20_000);
+
+test("a script cache that is gone after a restart is no reason for a single refusal more (RL-01)", async () => {
+  const server = await start();
+  const { client } = await openUp(server.url);
+  const bucket = createValkeyTokenBucket(client);
+  await bucket.take(policy, "someone");
+  await server.restart();
+  await untilUp(client);
+  const taken = await Promise.all(Array.from({ length: 50 }, () => bucket.take(policy, "someone")));
+  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
+});
+
+test("demoted with its connections open: away meanwhile, back without a restart, and no take counts twice (RL-11)", async () => {
+  const [server, other] = [await start(), await start()];
+  const { client, said } = await openUp(server.url);
+  const bucket = createValkeyTokenBucket(client);
+  await bucket.take(policy, "someone");
+  await server.command("CONFIG", "SET", "masterauth", other.password);
+  await server.command("REPLICAOF", "127.0.0.1", String(other.port));
+  const { away, tookMs } = await outcomeOf(() => bucket.take(policy, "someone"));
+  expect(away).toContain("READONLY");
+  expect(tookMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
+  await expect.poll(() => said.some(({ event }) => event === "store is a replica")).toBe(true);
+  const load = startLoad(() => bucket.take(policy, "others"), { perSecond: 1_000 });
+  await pass(600);
+  expect(client.isUp()).toBe(false);
+  expect(load.count().answered).toBe(0);
+  await server.command("REPLICAOF", "NO", "ONE");
+  expect(await untilUp(client)).toBeLessThan(1_500);
+  expect((await load.stop()).wrong).toEqual([]);
+  // The first and this one (or this one alone, when it was synchronized from the other meanwhile): what was refused
+  // as READONLY was not kept and sent later.
+  const { remaining } = await bucket.take(policy, "someone");
+  expect([8, 9]).toContain(remaining);
+});
+
+test("its name leads to another server after a failover: that one is used within a second or two (RL-11)", async () => {
+  // The name is a port here: who listens behind it changes, and the old server lives on as a replica.
+  const [server, other] = [await start(), await start()];
+  let target = server.port;
+  const forwarder = createServer((socket) => {
+    const onward = connect(target, "127.0.0.1");
+    socket.pipe(onward).pipe(socket);
+    for (const end of [socket, onward]) end.on("error", () => socket.destroy());
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void forwarder.close());
+  await once(forwarder, "listening");
+  const { port } = forwarder.address() as AddressInfo;
+  await other.command("CONFIG", "SET", "requirepass", server.password);
+  const { client } = await openUp(`redis://:${server.password}@127.0.0.1:${port}`);
+  const bucket = createValkeyTokenBucket(client);
+  await bucket.take(policy, "someone");
+  target = other.port;
+  await server.command("CONFIG", "SET", "masterauth", server.password);
+  await server.command("REPLICAOF", "127.0.0.1", String(other.port));
+  const load = startLoad(() => bucket.take(policy, "someone"), { perSecond: 200 });
+  await expect
+    .poll(() => load.count().answered, { timeout: 2_000, interval: 10 })
+    .toBeGreaterThan(0);
+  const { away, wrong } = await load.stop();
+  expect(wrong).toEqual([]);
+  expect(away).toBeGreaterThan(0);
+});
+
+test("memory is full and nothing may be evicted: the limiter is away, a settlement is not, and both come back (IG-08)", async () => {
+  const server = await start({ policy: "noeviction" });
+  const { client, said } = await openUp(server.url);
+  const bucket = createValkeyTokenBucket(client);
+  const gate = createValkeyInventoryGate(client);
+  const of = { event: "full", sku: "floor" };
+  const small = { name: "small", capacity: 1, refillMs: 60_000 };
+  await bucket.take(small, "known");
+  const { version } = await gate.inspect(of);
+  await gate.repair({ ...of, version, left: 10, drop: [], sold: [], doubt: false });
+  await gate.reserve({ ...of, jti: "under way", quantity: 1 });
+  await gate.reserve({ ...of, jti: "in vain", quantity: 2 });
+
+  await server.command("CONFIG", "SET", "maxmemory", "1");
+  expect((await outcomeOf(() => bucket.take(policy, "new"))).away).toContain("OOM");
+  expect((await outcomeOf(() => gate.reserve({ ...of, jti: "new", quantity: 1 }))).away).toContain(
+    "OOM",
+  );
+  // Whoever is refused anyway is told so: that needs no memory.
+  expect(await bucket.take(small, "known")).toMatchObject({ allowed: false });
+  // A lease that ends frees memory; the script that does it is not stopped half-way.
+  await gate.settle({ ...of, jti: "under way", outcome: "sold" });
+  await gate.settle({ ...of, jti: "in vain", outcome: "not-sold" });
+  expect(client.isUp()).toBe(true);
+
+  await server.command("CONFIG", "SET", "maxmemory", "0");
+  expect(await gate.inspect(of)).toMatchObject({ left: 9, leases: [], buyers: 1 });
+  expect(await bucket.take(policy, "new")).toMatchObject({ allowed: true, remaining: 9 });
+  expect(said.map(({ event }) => event)).toEqual(["store connected"]);
+});
+
+test("memory is full and the server evicts: said at the start, gates become unknown and never wrong (IG-08)", async () => {
+  const server = await start({ policy: "allkeys-random" });
+  const { client, said } = await openUp(server.url);
+  expect(said).toContainEqual({
+    event: "store may evict",
+    fields: { store: `127.0.0.1:${server.port}`, policy: "allkeys-random" },
+  });
+  const gate = createValkeyInventoryGate(client);
+  const bucket = createValkeyTokenBucket(client);
+  const skus = Array.from({ length: 200 }, (_, index) => ({
+    event: "evicted",
+    sku: `sku-${index}`,
+  }));
+  for (const of of skus) {
+    const { version } = await gate.inspect(of);
+    await gate.repair({ ...of, version, left: 1, drop: [], sold: [], doubt: false });
+    await gate.reserve({ ...of, jti: "winner", quantity: 1 });
+    await gate.settle({ ...of, jti: "winner", outcome: "sold" });
+  }
+  // Until about half of the 400 keys are gone, at random.
+  for (;;) {
+    const size = Number(await server.command("DBSIZE"));
+    if (size < 250) break;
+    const used = Number(
+      /used_memory:(\d+)/.exec(String(await server.command("INFO", "memory")))?.[1],
+    );
+    await server.command("CONFIG", "SET", "maxmemory", String(used - 2_000));
+    await outcomeOf(() => bucket.take(policy, "pressure"));
+    await server.command("CONFIG", "SET", "maxmemory", "0");
+  }
+  const kinds = { unknown: 0, sure: 0, unsure: 0, known: 0 };
+  for (const of of skus) {
+    const loser = await gate.reserve({ ...of, jti: "loser", quantity: 1 });
+    expect(loser.kind).not.toBe("leased");
+    if (loser.kind === "sold-out") kinds[loser.sure ? "sure" : "unsure"] += 1;
+    else kinds.unknown += 1;
+    // Never "sold out for sure" to somebody who bought.
+    const winner = await gate.reserve({ ...of, jti: "winner", quantity: 1 });
+    expect(winner).not.toEqual({ kind: "sold-out", sure: true });
+    if (winner.kind === "known") kinds.known += 1;
+  }
+  expect(kinds.unknown).toBeGreaterThan(0);
+  expect(kinds.unsure).toBeGreaterThan(0);
+  expect(kinds.sure).toBeGreaterThan(0);
+});
+
+test("a policy that evicts is said once for each change, not at every reconnect", async () => {
+  const server = await start({ policy: "volatile-lru" });
+  const { client, said } = await openUp(server.url);
+  for (let turn = 0; turn < 2; turn += 1) {
+    await server.restart();
+    await untilUp(client);
+  }
+  expect(said.filter(({ event }) => event === "store may evict")).toHaveLength(1);
+});
+
+test("a user who may not ask for INFO can use it, and it is said that nothing is known", async () => {
+  const rules = [
+    "on",
+    ">secret",
+    "~vst:*",
+    "+evalsha",
+    "+eval",
+    "+ping",
+    "+get",
+    "+set",
+    "+time",
+    "+pttl",
+  ];
+  await shared().command("ACL", "SETUSER", "limited", "reset", ...rules);
+  const { client, said } = await openUp(`redis://limited:secret@127.0.0.1:${shared().port}`);
+  expect(said.map(({ event }) => event)).toEqual(["store connected", "store safety unknown"]);
+  expect(await createValkeyTokenBucket(client).take(policy, "acl")).toMatchObject({
+    allowed: true,
+  });
+});
+
+test("a wrong password is said as that, without the password, and is tried again until it is right", async () => {
+  const password = "wrong#horse/battery";
+  const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${shared().port}`;
+  const { client, said } = openClient(url);
+  await expect.poll(() => said.length).toBe(1);
+  expect(said[0]).toMatchObject({ event: "store away", fields: { reason: "WRONGPASS" } });
+  expect(JSON.stringify(said)).not.toContain("horse");
+  await shared().command("ACL", "SETUSER", "default", `>${password}`);
+  await untilUp(client);
+  expect(await createValkeyTokenBucket(client).take(policy, "login")).toMatchObject({
+    allowed: true,
+  });
+});

@@ -1,0 +1,75 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import type { Script } from "../src/script.ts";
+
+const folder = join(import.meta.dirname, "../src/scripts");
+
+/** Every script there is, found as whoever adds one would add it. */
+const scripts: Script<unknown>[] = [];
+for (const file of readdirSync(folder)) {
+  const module = (await import(join(folder, file))) as Record<string, unknown>;
+  for (const value of Object.values(module)) {
+    if (typeof value === "object" && value !== null && "text" in value)
+      scripts.push(value as Script<unknown>);
+  }
+}
+
+test("there are six scripts, each named once", () => {
+  expect(scripts.map(({ name }) => name).sort()).toEqual([
+    "give_back_token",
+    "inspect_gate",
+    "repair_gate",
+    "reserve_seats",
+    "settle_seats",
+    "take_token",
+  ]);
+});
+
+describe.each(scripts)("$name", ({ name, text, read }) => {
+  const header = text
+    .split("\n")
+    .filter((line) => line.startsWith("-- "))
+    .join("\n");
+
+  test("says in its header what it does, its keys, its arguments and what it returns", () => {
+    expect(text.startsWith(`-- ${name}: `)).toBe(true);
+    expect(header).toMatch(/^-- KEYS\[1/m);
+    expect(header).toMatch(/^-- ARGV\[1\]/m);
+    expect(header).toMatch(/^-- Returns {2}/m);
+    for (const [argument] of text.matchAll(/ARGV\[\d+\]/g)) expect(header).toContain(argument);
+  });
+
+  test("needs nothing that Redis 7 or Valkey 8 and 9 lack", () => {
+    // Global variables are errors there, and so are keys that were not declared.
+    expect(text).not.toMatch(/\b(server|bit|cjson|cmsgpack)\./);
+    expect(text).not.toMatch(/replicate_commands|redis\.setresp|#!lua/);
+    expect(text).not.toContain("tostring(");
+    for (const [line] of text.matchAll(
+      /^(?!\s*(local|--|if|else|end|return|for|state|redis|write|save|keep)).*\w+ = .*$/gm,
+    )) {
+      expect(line).toMatch(/^\s*['"]|\{/);
+    }
+  });
+
+  test("believes no reply that is not its own", () => {
+    for (const reply of [
+      undefined,
+      null,
+      "",
+      "OK",
+      -1,
+      1.5,
+      99,
+      [],
+      [[]],
+      {},
+      [1, 2, 3, 4, 5],
+      ["1"],
+    ]) {
+      expect(read(reply)).toBeUndefined();
+    }
+  });
+});
