@@ -9,6 +9,8 @@ import { limiterPeer } from "./rows/limiter-peer.ts";
 import { mintJoin } from "./rows/mint-join.ts";
 import { mintMemory } from "./rows/mint-memory.ts";
 import { pageBytes } from "./rows/page-bytes.ts";
+import { purchaseWin } from "./rows/purchase-win.ts";
+import { valkeyKilled } from "./rows/valkey-killed.ts";
 
 /** In the order in which they run. */
 export const ROWS: readonly Row[] = [
@@ -22,4 +24,6 @@ export const ROWS: readonly Row[] = [
   gateLarge,
   limiterFloor,
   limiterPeer,
+  purchaseWin,
+  valkeyKilled,
 ];

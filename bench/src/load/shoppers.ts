@@ -44,12 +44,11 @@ function newLane(index: number): Lane {
 
 async function rush(order: Order<"rush">): Promise<FromShoppers> {
   const tries = order.shoppers.map((_, index) => newTry(order, index));
-  if (tries.length > lanes.length) throw new Error(`${tries.length} at once, ${lanes.length} lanes`);
+  if (tries.length > lanes.length)
+    throw new Error(`${tries.length} at once, ${lanes.length} lanes`);
   await Promise.all(lanes.map((lane) => lane.open()));
   const startedAt = performance.now();
-  const answers = await Promise.all(
-    tries.map((one, index) => attempt(lanes[index] as Lane, one)),
-  );
+  const answers = await Promise.all(tries.map((one, index) => attempt(lanes[index] as Lane, one)));
   return { type: "answers", elapsedMs: performance.now() - startedAt, answers };
 }
 
@@ -156,7 +155,9 @@ function newTry(
     `${ADMISSION_HEADER}: ${token}`,
     `${VISITOR_HEADER}: ${visitor}`,
     `${IDEMPOTENCY_KEY_HEADER}: ${randomUUID()}`,
-    ...(user === undefined ? [] : [`${USER_HEADER}: ${user}`, `Authorization: Bearer ${shopToken}`]),
+    ...(user === undefined
+      ? []
+      : [`${USER_HEADER}: ${user}`, `Authorization: Bearer ${shopToken}`]),
   ];
   return { shopper, bytes: Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`, "latin1") };
 }

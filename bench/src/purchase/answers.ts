@@ -52,6 +52,8 @@ export interface Outage {
 
 export interface OutageSeen {
   readonly worstMs: number;
+  /** Of what was answered before the kill: what the machine itself adds. */
+  readonly worstBeforeMs: number;
   /** What requests heard that were sent and answered while it was away, beside 503. */
   readonly otherWhileAway: readonly Answer[];
   readonly whileAway: number;
@@ -67,7 +69,8 @@ export function seenOf(answers: readonly Answer[], { killedAtMs, backAtMs }: Out
   const refused = answers.filter((one) => one.said.startsWith("503"));
   const lastRefusedAtMs = Math.max(backAtMs, ...refused.map(doneAtMs));
   return {
-    worstMs: Math.max(...answers.map(({ tookMs }) => tookMs)),
+    worstMs: worstOf(answers),
+    worstBeforeMs: worstOf(answers.filter((one) => doneAtMs(one) < killedAtMs)),
     whileAway: away.length,
     otherWhileAway: away.filter(({ said }) => said !== "503 unavailable"),
     recoveryMs: lastRefusedAtMs - backAtMs,
@@ -75,4 +78,8 @@ export function seenOf(answers: readonly Answer[], { killedAtMs, backAtMs }: Out
       (one) => one.sentAtMs > lastRefusedAtMs && !one.said.startsWith("503"),
     ).length,
   };
+}
+
+function worstOf(answers: readonly Answer[]): number {
+  return answers.reduce((worst, { tookMs }) => Math.max(worst, tookMs), 0);
 }

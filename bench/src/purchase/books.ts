@@ -86,7 +86,9 @@ export function checkBooks(
 ): void {
   const faults = [
     ...(total === seats ? [] : [`${total} seats, not ${seats}`]),
-    ...(sold > seats || ordered > seats ? [`oversold: ${Math.max(sold, ordered)} of ${seats}`] : []),
+    ...(sold > seats || ordered > seats
+      ? [`oversold: ${Math.max(sold, ordered)} of ${seats}`]
+      : []),
     ...(sold === ordered ? [] : [`the stock says ${sold} sold, the orders ${ordered}`]),
     ...(admissions === orders && spends === orders
       ? []

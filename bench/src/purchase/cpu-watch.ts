@@ -16,7 +16,10 @@ export function cpuWatch(pids: Readonly<Record<string, readonly number[]>>): Cpu
   let elapsedMs = 0;
   const read = (): ReadonlyMap<string, number> =>
     new Map(
-      Object.entries(pids).map(([name, of]) => [name, of.reduce((sum, pid) => sum + family(pid), 0)]),
+      Object.entries(pids).map(([name, of]) => [
+        name,
+        of.reduce((sum, pid) => sum + family(pid), 0),
+      ]),
     );
   return {
     during: async (work) => {

@@ -38,7 +38,14 @@ export async function startGateSides(
     const databaseUrl = await databases.create(databaseOf(setting));
     const name = `gate ${setting}`;
     const gate = setting === "on";
-    const api = await startPurchaseApi(bench, { name, databaseUrl, valkey, sales, gate, instances });
+    const api = await startPurchaseApi(bench, {
+      name,
+      databaseUrl,
+      valkey,
+      sales,
+      gate,
+      instances,
+    });
     const books = openBooks(databaseUrl);
     bench.processes.finally(() => books.close());
     const crowd = Shoppers.start(bench.processes);

@@ -71,7 +71,9 @@ export async function openSales(bench: Bench, events: readonly string[]): Promis
     return { visitor, visitorHash, token };
   };
 
-  const answer = async (path: string): Promise<readonly [type: string, text: string] | undefined> => {
+  const answer = async (
+    path: string,
+  ): Promise<readonly [type: string, text: string] | undefined> => {
     if (path === "/.well-known/jwks.json") return ["application/json", jwks];
     if (path === "/v1/manifest") return [STATEMENT_MEDIA_TYPE, await manifest()];
     const event = /^\/v1\/events\/([^/]+)\/drip$/.exec(path)?.[1] ?? "";

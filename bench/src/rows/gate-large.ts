@@ -46,15 +46,16 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 
   const sell = async (setting: GateSetting): Promise<Sale> => {
-    const { crowd, books, cpu, open } = sides[setting];
+    const side = sides[setting];
+    const { crowd, books, cpu } = side;
     bench.progress(`gate ${setting}: warming up`);
-    await open(warmUp, WARM_UP_SEATS);
+    await side.open(warmUp, WARM_UP_SEATS);
     const first = { event: warmUp, sku: SKU, shoppers: visitors[warmUp] };
     await crowd.hammer({ ...first, requests: WARM_UP_REQUESTS, doubles: 0 });
 
     const seats = SEATS / scale;
     const requests = REQUESTS / scale;
-    await open(event, seats);
+    await side.open(event, seats);
     await books.startCounting();
     bench.progress(`gate ${setting}: ${requests} requests`);
     const { answers, elapsedMs } = await cpu.during(() =>

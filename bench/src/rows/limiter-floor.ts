@@ -4,7 +4,8 @@ import type { Row } from "../row.ts";
 export const limiterFloor: Row = {
   name: "limiter-floor",
   what: "taking a token from the rate limiter",
-  floor: "a bare EVALSHA with the same key and arguments that returns a constant, same client settings",
+  floor:
+    "a bare EVALSHA with the same key and arguments that returns a constant, same client settings",
   unit: "takes/s",
   atLeast: 0.8,
   timeoutMs: 120_000,
