@@ -32,6 +32,7 @@ export interface Ready {
   readonly eventUrl: string;
   readonly sku: string;
   readonly adminToken: string;
+  readonly shopToken: string;
 }
 
 export interface SystemOptions {
@@ -44,6 +45,8 @@ export interface SystemOptions {
   /** Without it: temporary, removed at the stop. */
   readonly dataDir?: string;
   readonly portBase?: number;
+  /** In place of what it would take from ours: `undefined` takes a variable away. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface System {
@@ -63,10 +66,13 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const dataDir = options.dataDir ?? join(place, "data");
   const portBase = options.portBase ?? (await freePortBase());
   const readyFile = join(place, "ready.json");
-  const run = runStart([
-    ...["--data", dataDir, "--port-base", String(portBase), "--ready-file", readyFile],
-    ...flags({ fans: 0, ...options }),
-  ]);
+  const run = runStart(
+    [
+      ...["--data", dataDir, "--port-base", String(portBase), "--ready-file", readyFile],
+      ...flags({ fans: 0, ...options }),
+    ],
+    options.environment,
+  );
   for (let poll = 0; poll < READY_POLLS_MAX && !existsSync(readyFile); poll += 1) {
     if (run.child.exitCode !== null || run.child.signalCode !== null) {
       rmSync(place, { recursive: true, force: true });
@@ -105,13 +111,17 @@ export function temporaryPlace(): string {
 }
 
 /** Starts it with these arguments, for starts that are meant to fail. */
-export function runStart(args: readonly string[]): {
+export function runStart(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): {
   child: ChildProcess;
   output: () => string;
   ended: Promise<number | null>;
 } {
   const child = spawn(process.execPath, [join(ROOT, "apps/demo/start.mjs"), ...args], {
     cwd: ROOT,
+    env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -126,7 +136,11 @@ export function runStart(args: readonly string[]): {
 export async function openEvent(
   ready: Ready,
   settings: Partial<EventSettings> & { readonly event: string },
-  stock: StockSettings = { total: 1_000, perPurchaseMax: 10, showRemaining: true },
+  stock: Partial<StockSettings> & Pick<StockSettings, "total"> = {
+    total: 1_000,
+    perPurchaseMax: 10,
+    showRemaining: true,
+  },
 ): Promise<void> {
   const headers = {
     Authorization: `Bearer ${ready.adminToken}`,

@@ -24,6 +24,8 @@ export interface CrowdOptions {
   readonly alreadyWaiting: number;
   /** Read at each tick: it may be changed while the sale runs. */
   readonly ratePerMinute: () => number;
+  /** Whether anybody would come: not to a sale that is sold out. It may reopen. */
+  readonly isOpen: () => boolean;
 }
 
 export class Crowd {
@@ -41,7 +43,6 @@ export class Crowd {
   /** How purchases were answered, and how often. */
   readonly purchases = new Map<string, number>();
   entries = 0;
-  #soldOut = false;
   #running: Promise<void> | undefined;
 
   constructor(options: CrowdOptions) {
@@ -58,11 +59,6 @@ export class Crowd {
     });
   }
 
-  /** No newcomers from now on; whoever waits is told by the line itself. */
-  close(): void {
-    this.#soldOut = true;
-  }
-
   /** Sends everybody home, and resolves when all are gone. */
   async stop(): Promise<void> {
     this.#home.abort();
@@ -72,9 +68,13 @@ export class Crowd {
   }
 
   async #arrive(): Promise<void> {
-    const { fans, alreadyWaiting, ratePerMinute } = this.#options;
+    const { fans, alreadyWaiting, ratePerMinute, isOpen } = this.#options;
     let rush = Math.max(0, fans - alreadyWaiting);
-    while (!this.#soldOut) {
+    for (;;) {
+      if (!isOpen()) {
+        await this.#sleep(TICK_MS);
+        continue;
+      }
       const perTick = TICK_MS / 1000;
       let come = Math.min(rush, Math.ceil(RUSH_PER_SECOND * perTick));
       rush -= come;
@@ -120,9 +120,6 @@ export class Crowd {
       newKey: () => randomUUID(),
       onPurchase: (outcome) => {
         this.purchases.set(outcome, (this.purchases.get(outcome) ?? 0) + 1);
-      },
-      onSoldOut: () => {
-        this.#soldOut = true;
       },
     };
   }

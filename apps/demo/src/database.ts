@@ -63,10 +63,12 @@ interface Place {
 export async function startDatabase(options: {
   home: Home;
   password: string;
+  /** Where the ports of the other parts begin. */
+  portBase: number;
   supervisor: Supervisor;
   signal: AbortSignal;
 }): Promise<DatabaseUrls> {
-  const { home, password, supervisor, signal } = options;
+  const { home, password, portBase, supervisor, signal } = options;
   const place = await findPlace(home);
   try {
     await endForgotten(place.data);
@@ -78,7 +80,7 @@ export async function startDatabase(options: {
   } catch (error) {
     throw explainFileError(error, place.data);
   }
-  const port = await freePort();
+  const port = await freePort(portBase);
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const part = await supervisor.start({
     name: "postgres",

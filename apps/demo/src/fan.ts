@@ -39,14 +39,27 @@ export interface FanWorld {
   readonly newKey: () => string;
   /** Every answer to a purchase, in a word or two. */
   readonly onPurchase: (outcome: string) => void;
-  readonly onSoldOut: () => void;
 }
 
 /** How people are: a share each. */
-const HABITS = { noShow: 0.15, onlyLook: 0.08, tryEarly: 0.05, askAgain: 0.08, spendTwice: 0.08 };
+const HABITS = {
+  noShow: 0.15,
+  onlyLook: 0.08,
+  tryEarly: 0.05,
+  askAgain: 0.08,
+  spendTwice: 0.08,
+  /** Of those who wait when it is sold out; the others hope that seats come back. */
+  goesHome: 0.3,
+};
 /** The tolerance of verifiers is 5 s: who comes earlier than this must be refused. */
 const SURELY_EARLY_MS = 8_000;
 const RETRIES_MAX = 8;
+/** How long somebody hopes. */
+const HOPE_MS = 15 * 60_000;
+/** As if the turn were that far away: a look every ten seconds or so. */
+const HOPE_ETA_MS = 100_000;
+/** A sale may sell out and reopen between the look and the claim. */
+const CLAIMS_MAX = 20;
 const SHOPPING_MS = { min: 1_000, max: 7_000 };
 
 interface Place {
@@ -62,14 +75,8 @@ export async function visit(world: FanWorld, onState: (state: FanState) => void)
   const place = await join(world);
   if (place === undefined) return onState("left");
   onState("waiting");
-  const opensAt = await waitForSlot(world, place);
-  if (opensAt === undefined || random() < HABITS.noShow) return onState("left");
-
-  const claim = await claimSlot(world, place);
+  const claim = await waitAndClaim(world, place);
   if (claim === undefined) return onState("left");
-  if (opensAt !== "on-demand") {
-    checks.claimed({ number: place.number, announced: opensAt, opensAt: claim.opensAt });
-  }
   const headers = { [ADMISSION_HEADER]: claim.admission, [VISITOR_HEADER]: place.visitor };
   if (claim.opensAt - now() > SURELY_EARLY_MS && random() < HABITS.tryEarly) {
     checks.triedEarly({ number: place.number, letIn: await enter(world, headers) });
@@ -93,12 +100,35 @@ async function join(world: FanWorld): Promise<Place | undefined> {
   }));
   const joined = answer !== undefined && answer.status < 300 ? jsonOf(answer) : undefined;
   const { number, visitor, ticket } = (joined ?? {}) as Partial<EdgeJoinAnswer>;
-  if (number === undefined || visitor === undefined || ticket === undefined) {
-    if (answer !== undefined) noteSoldOut(world, answer);
-    return undefined;
-  }
+  if (number === undefined || visitor === undefined || ticket === undefined) return undefined;
   world.checks.joined(number);
   return { number, visitor, ticket };
+}
+
+interface Claim {
+  readonly opensAt: number;
+  readonly admission: string;
+}
+
+/** Undefined: gone home, by choice or because nothing is left. */
+async function waitAndClaim(world: FanWorld, place: Place): Promise<Claim | undefined> {
+  const comes = world.random() >= HABITS.noShow;
+  for (let claims = 0; claims < CLAIMS_MAX; claims += 1) {
+    const announced = await waitForSlot(world, place);
+    if (announced === undefined || !comes) return undefined;
+    const claim = await claimSlot(world, place);
+    if (claim === undefined) return undefined;
+    if (claim === "sold-out") {
+      // In this moment; the place is kept. The line itself says so within two seconds.
+      await world.sleep(pollDelayMs({ random: world.random(), etaFromMs: 0 }));
+      continue;
+    }
+    if (announced !== "on-demand") {
+      world.checks.claimed({ number: place.number, announced, opensAt: claim.opensAt });
+    }
+    return claim;
+  }
+  return undefined;
 }
 
 /** Polls the drip as the page does until this number has its time; "on-demand": the line passed it without one. */
@@ -107,6 +137,7 @@ async function waitForSlot(
   place: Place,
 ): Promise<number | "on-demand" | undefined> {
   let failures = 0;
+  let hopesUntil: number | undefined;
   for (;;) {
     const answer = await attempt(world, { url: endpoint(world, "drip") });
     const view = answer?.status === 200 ? (jsonOf(answer) as DripView | undefined) : undefined;
@@ -116,11 +147,15 @@ async function waitForSlot(
       continue;
     }
     failures = 0;
-    if (view.state === "soldout" || view.state === "ended") {
-      world.onSoldOut();
-      return undefined;
-    }
+    if (view.state === "ended") return undefined;
     const now = world.now();
+    if (view.state === "soldout") {
+      hopesUntil ??= now + (world.random() < HABITS.goesHome ? 0 : HOPE_MS);
+      if (now >= hopesUntil) return undefined;
+      await world.sleep(pollDelayMs({ random: world.random(), etaFromMs: HOPE_ETA_MS }));
+      continue;
+    }
+    hopesUntil = undefined;
     const opensAt = slotOf(view.segments, place.number, view);
     if (opensAt !== undefined) return opensAt;
     if (view.committed >= place.number && view.heldSince === undefined) return "on-demand";
@@ -129,10 +164,7 @@ async function waitForSlot(
   }
 }
 
-async function claimSlot(
-  world: FanWorld,
-  place: Place,
-): Promise<{ opensAt: number; admission: string } | undefined> {
+async function claimSlot(world: FanWorld, place: Place): Promise<Claim | "sold-out" | undefined> {
   const answer = await insist(world, () => ({
     method: "POST",
     url: endpoint(world, "admissions"),
@@ -143,6 +175,7 @@ async function claimSlot(
     },
     body: {},
   }));
+  if (answer !== undefined && codeOf(answer) === "sold-out") return "sold-out";
   const claim = answer?.status === 201 || answer?.status === 200 ? jsonOf(answer) : undefined;
   const { opensAt, admission } = (claim ?? {}) as Partial<EdgeClaimAnswer>;
   return opensAt === undefined || admission === undefined ? undefined : { opensAt, admission };
@@ -174,7 +207,7 @@ async function buy(
     const key = world.newKey();
     const answer = await insist(world, () => send(key, quantity), answered);
     if (answer === undefined) return false;
-    if (answer.status === 409 && noteSoldOut(world, answer) && quantity > 1) continue;
+    if (codeOf(answer) === "sold-out" && quantity > 1) continue;
     if (answer.status !== 201) return false;
     const { orderId = "" } = (jsonOf(answer) ?? {}) as Partial<PurchaseAnswer>;
     checks.boughtSeats({ number: place.number, orderId, quantity });
@@ -226,22 +259,21 @@ function endpoint(world: FanWorld, what: string): string {
 }
 
 const OUTCOMES = new Map([
-  ["sold-out", "told sold out"],
-  ["already-spent", "refused: spent already"],
-  ["unavailable", "asked to try later"],
-  ["held", "told: paused"],
+  ["sold-out", "found it sold out"],
+  ["already-spent", "second tries refused"],
+  ["unavailable", "told to try again"],
+  ["too-many-requests", "told to slow down"],
+  ["held", "told it is paused"],
 ]);
 
 function outcomeOf(answer: HttpAnswer): string {
   if (answer.status === 201) return "bought";
-  const { type } = (jsonOf(answer) ?? {}) as { type?: unknown };
-  const code = String(type).replace(PROBLEM_TYPE_PREFIX, "");
+  const code = codeOf(answer);
   return OUTCOMES.get(code) ?? `${answer.status} ${code}`;
 }
 
-function noteSoldOut(world: FanWorld, answer: HttpAnswer): boolean {
+/** What the problem document is about; empty when it is none. */
+function codeOf(answer: HttpAnswer): string {
   const { type } = (jsonOf(answer) ?? {}) as { type?: unknown };
-  const soldOut = type === `${PROBLEM_TYPE_PREFIX}sold-out`;
-  if (soldOut) world.onSoldOut();
-  return soldOut;
+  return typeof type === "string" ? type.replace(PROBLEM_TYPE_PREFIX, "") : "";
 }

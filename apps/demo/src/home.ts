@@ -13,6 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
+import { generateKeyPair } from "@vestibule/keys/key-pair";
+
 import { StartFailure, codeOf, diskFull, explainFileError } from "./failure.ts";
 
 /** Raised when a newer launcher cannot go on with what an older one wrote. */
@@ -42,6 +44,16 @@ export interface Secrets {
   readonly adminToken: string;
   /** 256 bits, base64url: encrypts the mint's keys at rest. */
   readonly kek: string;
+  /** The shop's own calls at the purchase API: confirming holds, naming users. */
+  readonly shopToken: string;
+  /** With which the purchase API tells the mint whether anything is left. */
+  readonly supplyToken: string;
+  /** Hashes the identities in the limiter's keys. */
+  readonly identitySecret: string;
+  /** Of the Valkey or Redis that is started with the sale. */
+  readonly storePassword: string;
+  /** Signs credits for faults of ours: a private Ed25519 JWK (RFC 8037) as text. */
+  readonly creditKey: string;
 }
 
 /** What the launcher must remember of the sale; everything else is asked from the services. */
@@ -52,6 +64,8 @@ export interface StoredSale {
   readonly portBase: number;
   readonly lifetimeSeconds: number;
   readonly horizonSeconds: number;
+  /** Of the crowd. Absent in what older starts wrote. */
+  readonly fans?: number;
 }
 
 export interface Home {
@@ -141,16 +155,38 @@ export function mayBeEmptied(home: Home): boolean {
   }
 }
 
-export function readSecrets(home: Home): Secrets {
-  const stored = readJson(home.secretsFile) as Partial<Secrets> | undefined;
-  const { databasePassword, adminToken, kek } = stored ?? {};
-  if (databasePassword !== undefined && adminToken !== undefined && kek !== undefined) {
-    return { databasePassword, adminToken, kek };
-  }
-  const random = (): string => randomBytes(32).toString("base64url");
-  const secrets = { databasePassword: random(), adminToken: random(), kek: random() };
-  writeJson(home.secretsFile, secrets);
+/** What is missing is made: an older start knew fewer of them, and its data go on. */
+export async function readSecrets(home: Home): Promise<Secrets> {
+  const stored = (readJson(home.secretsFile) ?? {}) as Partial<Record<keyof Secrets, unknown>>;
+  const missing: string[] = [];
+  const secret = async (
+    name: keyof Secrets,
+    make: () => string | Promise<string> = randomSecret,
+  ): Promise<string> => {
+    const value = stored[name];
+    if (typeof value === "string" && value !== "") return value;
+    missing.push(name);
+    return make();
+  };
+  const secrets: Secrets = {
+    databasePassword: await secret("databasePassword"),
+    adminToken: await secret("adminToken"),
+    kek: await secret("kek"),
+    shopToken: await secret("shopToken"),
+    supplyToken: await secret("supplyToken"),
+    identitySecret: await secret("identitySecret"),
+    storePassword: await secret("storePassword"),
+    creditKey: await secret("creditKey", async () =>
+      JSON.stringify((await generateKeyPair()).privateJwk),
+    ),
+  };
+  if (missing.length > 0) writeJson(home.secretsFile, secrets);
   return secrets;
+}
+
+/** 256 bits, base64url: what `VESTIBULE_KEK` takes, and more than any token needs. */
+function randomSecret(): string {
+  return randomBytes(32).toString("base64url");
 }
 
 export function readSale(home: Home): StoredSale | undefined {

@@ -7,6 +7,7 @@ import type { Display } from "./display.ts";
 import { StartFailure } from "./failure.ts";
 import {
   type Home,
+  type Secrets,
   emptyHome,
   homeAt,
   makeHome,
@@ -18,8 +19,8 @@ import {
   writeSale,
 } from "./home.ts";
 import { createHttp } from "./http.ts";
-import { DEFAULTS, type StartOptions } from "./options.ts";
-import { Relay, checkPorts, portsFrom } from "./ports.ts";
+import { DEFAULTS, type StartOptions, commandWith } from "./options.ts";
+import { type Ports, Relay, checkPorts, portsFrom } from "./ports.ts";
 import { RunLock, endLeftOvers } from "./run-lock.ts";
 import { Admin, SKU, openSale } from "./sale.ts";
 import {
@@ -30,6 +31,7 @@ import {
   startPurchase,
   startShop,
 } from "./services.ts";
+import { openStore } from "./store.ts";
 import { Supervisor } from "./supervisor.ts";
 import { watchSale } from "./watch.ts";
 
@@ -43,17 +45,29 @@ export interface ReadyFile {
   readonly eventUrl: string;
   readonly sku: string;
   readonly adminToken: string;
+  /** For the shop's own calls at the purchase API. */
+  readonly shopToken: string;
 }
 
 export interface LaunchContext {
   /** The project's directory. */
   readonly root: string;
   readonly options: StartOptions;
+  /** As they were typed, for hints. */
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly display: Display;
   /** Aborted when somebody asks to stop. */
   readonly signal: AbortSignal;
   /** Told as soon as there is something to kill. */
   readonly onSupervisor: (supervisor: Supervisor) => void;
+}
+
+/** What a run starts, and what must be undone after it. */
+interface Parts {
+  readonly home: Home;
+  readonly supervisor: Supervisor;
+  readonly closers: (() => Promise<void> | void)[];
 }
 
 /**
@@ -101,43 +115,49 @@ export async function launch(context: LaunchContext): Promise<void> {
   }
 }
 
-async function run(
-  context: LaunchContext,
-  parts: {
-    home: Home;
-    supervisor: Supervisor;
-    closers: (() => Promise<void> | void)[];
-  },
-): Promise<void> {
-  const { root, options, display, signal } = context;
+async function run(context: LaunchContext, parts: Parts): Promise<void> {
+  const { root, options, args, environment, display, signal } = context;
   const { home, supervisor, closers } = parts;
-  const secrets = readSecrets(home);
+  const secrets = await readSecrets(home);
   const stored = readSale(home);
   const portBase = options.portBase ?? stored?.portBase ?? DEFAULTS.portBase;
   const ports = portsFrom(portBase);
-  await checkPorts(ports);
+  await checkPorts(ports, (base) => commandWith(args, base));
 
   const http = createHttp({ connectionsMax: 8 });
   closers.push(() => http.close());
   const services: ServicesContext = { root, home, secrets, ports, supervisor, http, signal };
-  const url = (port: number): string => `http://localhost:${port}`;
-  const step = async <Value>(what: string, work: () => Promise<Value>): Promise<Value> => {
-    const began = performance.now();
-    const value = await work();
-    signal.throwIfAborted();
-    display.say(`  ✓ ${what.padEnd(42)}${((performance.now() - began) / 1000).toFixed(1)} s`);
-    return value;
-  };
+  const step = stepsOf(context);
 
+  // First, because a wrong VALKEY_URL is heard of at once, and not after a new database.
+  const store = await step(
+    ({ title }) => title,
+    () =>
+      openStore({
+        given: environment["VALKEY_URL"],
+        path: environment["PATH"] ?? "",
+        password: secrets.storePassword,
+        directory: home.directory,
+        logs: home.logs,
+        portBase,
+        supervisor,
+        signal,
+        say: (line) => display.say(line),
+      }),
+  );
+  closers.push(() => store.close());
+  if (store.note !== undefined) display.say(`    ${store.note}`);
   // Built while the database starts: together they are most of the wait.
   const built = buildEdge(services);
   built.catch(() => {}); // heard where it is awaited
   const urls = await step("PostgreSQL", () =>
-    startDatabase({ home, password: secrets.databasePassword, supervisor, signal }),
+    startDatabase({ home, password: secrets.databasePassword, portBase, supervisor, signal }),
   );
   if (urls.note !== undefined) display.say(`    ${urls.note}`);
-  await step(`mint             ${url(ports.mint)}`, () => startMint(services, urls));
-  await step(`purchase API     ${url(ports.purchase)}`, () => startPurchase(services, urls));
+  await step(`mint             ${linkTo(ports.mint)}`, () => startMint(services, urls));
+  await step(`purchase API     ${linkTo(ports.purchase)}`, () =>
+    startPurchase(services, urls, store.url),
+  );
   const admin = new Admin({
     http,
     mintUrl: `http://127.0.0.1:${ports.mint}`,
@@ -146,8 +166,8 @@ async function run(
   });
   const { sale, notes } = await openSale({ admin, options, stored, portBase, now: Date.now() });
   writeSale(home, sale);
-  await step(`demo shop        ${url(ports.shop)}`, () => startShop(services, sale.event));
-  await step(`edge (workerd)   ${url(ports.edge)}`, () =>
+  await step(`demo shop        ${linkTo(ports.shop)}`, () => startShop(services, sale.event));
+  await step(`edge (workerd)   ${linkTo(ports.edge)}`, () =>
     startEdge(services, { built, event: sale.event }),
   );
   const relay = new Relay();
@@ -155,37 +175,68 @@ async function run(
   for (const port of Object.values(ports)) await relay.open(port);
   for (const note of notes) display.say(`    ${note}`);
 
-  const eventPath = `/events/${sale.event}`;
-  const ready: ReadyFile = {
-    edge: url(ports.edge),
-    mint: url(ports.mint),
-    purchase: url(ports.purchase),
-    shop: url(ports.shop),
-    event: sale.event,
-    eventUrl: `${url(ports.edge)}${eventPath}`,
-    sku: SKU,
-    adminToken: secrets.adminToken,
-  };
-  const { readyFile } = options;
-  if (readyFile !== undefined) {
-    supervisor.noteReadyFile(readyFile);
-    closers.push(() => rmSync(readyFile, { force: true }));
-    writeJson(readyFile, ready);
-  }
+  const ready = readyOf({ ports, secrets, event: sale.event });
+  tellReady(options.readyFile, ready, parts);
   await watchSale({
     event: sale.event,
-    eventPath,
+    eventPath: new URL(ready.eventUrl).pathname,
     admin,
     http,
     display,
     signal,
     edgeUrl: `http://127.0.0.1:${ports.edge}`,
-    fans: options.fans ?? DEFAULTS.fans,
+    fans: sale.fans ?? DEFAULTS.fans,
+    store,
     links: [
       { label: "join the line", target: ready.eventUrl },
-      { label: "shop", target: `${ready.edge}/` },
-      { label: "admin API", target: `${ready.mint}/openapi.json` },
-      { label: "admin token", target: `adminToken in ${home.secretsFile}` },
+      { label: "the shop", target: `${ready.edge}/` },
+      { label: "steer the sale", target: `${ready.mint}/openapi.json` },
+      { label: "  its token", target: `adminToken in ${home.secretsFile}` },
     ],
   });
+}
+
+type Step = <Value>(
+  what: string | ((value: Value) => string),
+  work: () => Promise<Value>,
+) => Promise<Value>;
+
+/** One thing after the other, each with a line when it is done. */
+function stepsOf({ display, signal }: LaunchContext): Step {
+  return async (what, work) => {
+    const began = performance.now();
+    const value = await work();
+    signal.throwIfAborted();
+    const title = typeof what === "string" ? what : what(value);
+    display.say(`  ✓ ${title.padEnd(46)}${((performance.now() - began) / 1000).toFixed(1)} s`);
+    return value;
+  };
+}
+
+/** For people, in a browser. */
+function linkTo(port: number): string {
+  return `http://localhost:${port}`;
+}
+
+function readyOf(given: { ports: Ports; secrets: Secrets; event: string }): ReadyFile {
+  const { ports, secrets, event } = given;
+  return {
+    edge: linkTo(ports.edge),
+    mint: linkTo(ports.mint),
+    purchase: linkTo(ports.purchase),
+    shop: linkTo(ports.shop),
+    event,
+    eventUrl: `${linkTo(ports.edge)}/events/${event}`,
+    sku: SKU,
+    adminToken: secrets.adminToken,
+    shopToken: secrets.shopToken,
+  };
+}
+
+/** The file is gone again when the sale is, however it ends. */
+function tellReady(path: string | undefined, ready: ReadyFile, parts: Parts): void {
+  if (path === undefined) return;
+  parts.supervisor.noteReadyFile(path);
+  parts.closers.push(() => rmSync(path, { force: true }));
+  writeJson(path, ready);
 }

@@ -133,6 +133,20 @@ export function readOptions(
   return mistakes.length === 0 ? ok(options) : refuse(mistakes);
 }
 
+/** The command that somebody typed, with other ports: a hint to copy. */
+export function commandWith(args: readonly string[], portBase: number | "P"): string {
+  const own = args[0] === "--" ? args.slice(1) : args;
+  const kept = own.filter(
+    (word, index) => !/^--port-base(?:=|$)/.test(word) && own[index - 1] !== "--port-base",
+  );
+  return ["npx -y pnpm@12 start", ...kept.map(quoted), `--port-base ${portBase}`].join(" ");
+}
+
+/** As a POSIX shell reads it back. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 function take(
   name: string,
   rawName: string,

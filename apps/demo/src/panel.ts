@@ -7,12 +7,15 @@ export interface Snapshot {
   readonly state: string;
   readonly waiting: number;
   readonly serving: number;
-  readonly admitted: number;
+  /** Never falls. */
+  readonly letIn: number;
   readonly sold: number;
   readonly seats: number;
   readonly ratePerMinute: number;
   /** How purchases were answered, and how often. */
   readonly purchases: ReadonlyMap<string, number>;
+  /** Where limiter and gate count, in a few words. */
+  readonly limitsIn: string;
   readonly checks: number;
   readonly violations: readonly string[];
   readonly runningSeconds: number;
@@ -38,6 +41,7 @@ const MARGIN = "  ";
 export function panelLines(snapshot: Snapshot, look: Look): readonly string[] {
   const paint = painter(look.color);
   const { sold, seats } = snapshot;
+  const width = look.columns - MARGIN.length;
   const share = seats === 0 ? 1 : sold / seats;
   const cells = Math.max(0, Math.min(BAR_CELLS_MAX, look.columns - 44));
   const full = Math.min(cells, Math.floor(share * cells));
@@ -48,55 +52,69 @@ export function panelLines(snapshot: Snapshot, look: Look): readonly string[] {
     row(label, `${value.padEnd(16)}${paint("gray", label2.padEnd(12))}${value2}`);
   const whole = (value: number): string => value.toLocaleString("en");
   const links = snapshot.links.map(({ label, target }) =>
-    row(label.padEnd(15), paint(label === "admin token" ? "none" : "cyan", target)),
+    row(label.padEnd(15), paint(target.startsWith("http") ? "cyan" : "none", target)),
   );
   const bad = snapshot.violations;
   return [
     "",
     `${paint("bold", snapshot.title)}   ${paint("gray", `${stateWord(snapshot.state)} · ${clock(snapshot.runningSeconds)}`)}`,
     "",
-    pair("waiting", whole(snapshot.waiting), "serving", whole(snapshot.serving)),
-    pair("let in", whole(snapshot.admitted), "rate", `${whole(snapshot.ratePerMinute)} a minute`),
+    pair(
+      "in line",
+      snapshot.waiting === 1 ? "1 person" : `${whole(snapshot.waiting)} people`,
+      "now serving",
+      `number ${whole(snapshot.serving)}`,
+    ),
+    pair("let in", whole(snapshot.letIn), "pace", `${whole(snapshot.ratePerMinute)} a minute`),
     row(
-      "sold",
+      "seats sold",
       `${`${whole(sold)} of ${whole(seats)}`.padEnd(16)}${bar} ${Math.floor(share * 100)} %`,
     ),
-    row("purchases", purchaseWords(snapshot.purchases)),
+    row("crowd", purchaseWords(snapshot.purchases)),
     row(
-      "checked",
+      "crowd saw",
       bad.length === 0
-        ? `${whole(snapshot.checks)} times, nothing wrong`
+        ? `nothing wrong in ${whole(snapshot.checks)} checks`
         : paint("red", `${bad.length} VIOLATIONS, the last: ${bad.at(-1)}`),
     ),
+    row("limits in", snapshot.limitsIn),
     "",
     ...links,
     "",
-    ...(snapshot.trouble === undefined ? [] : [paint("yellow", snapshot.trouble), ""]),
-    paint("gray", closing(snapshot.state)),
+    ...(snapshot.trouble === undefined
+      ? []
+      : [...wrapped(snapshot.trouble, width).map((line) => paint("yellow", line)), ""]),
+    ...wrapped(closing(snapshot.state), width).map((line) => paint("gray", line)),
   ].map((line) => clip(`${line === "" ? "" : MARGIN}${line}`, look.columns));
 }
 
 /** One line every few seconds, where there is no terminal. */
 export function plainLine(snapshot: Snapshot): string {
   const parts = [
-    snapshot.state,
-    `waiting ${snapshot.waiting}`,
-    `serving ${snapshot.serving}`,
-    `let in ${snapshot.admitted}`,
-    `sold ${snapshot.sold}/${snapshot.seats}`,
-    `rate ${snapshot.ratePerMinute}/min`,
-    `purchases ${purchaseWords(snapshot.purchases)}`,
-    `checked ${snapshot.checks}`,
-    `violations ${snapshot.violations.length}`,
+    stateWord(snapshot.state),
+    `in line ${snapshot.waiting}`,
+    `now serving number ${snapshot.serving}`,
+    `let in ${snapshot.letIn}`,
+    `pace ${snapshot.ratePerMinute}/min`,
+    `seats sold ${snapshot.sold}/${snapshot.seats}`,
+    `crowd: ${purchaseWords(snapshot.purchases)}`,
+    `checks ${snapshot.checks}, violations ${snapshot.violations.length}`,
     ...(snapshot.trouble === undefined ? [] : [snapshot.trouble]),
   ];
   return `${clock(snapshot.runningSeconds)}  ${parts.join(" · ")}`;
 }
 
 function closing(state: string): string {
-  return state === "soldout" || state === "ended"
-    ? "The sale is over. Ctrl-C, and the next start opens a new one; --reset also forgets the old."
-    : "Ctrl-C stops everything; the next start goes on with the same sale.";
+  if (state === "soldout") {
+    return "Every seat is taken. Should seats come back, the sale goes on by itself. Ctrl-C, and the next start opens a new one; --reset also forgets the old.";
+  }
+  if (state === "ended") {
+    return "The sale is over. Ctrl-C, and the next start opens a new one; --reset also forgets the old.";
+  }
+  if (state === "paused") {
+    return "The sale is paused: nobody new gets in until it is resumed (docs/operating.md, Steering a sale). Ctrl-C stops everything.";
+  }
+  return "Open the first link to wait in line yourself. Ctrl-C stops everything; the next start goes on with the same sale.";
 }
 
 function stateWord(state: string): string {
@@ -104,7 +122,7 @@ function stateWord(state: string): string {
 }
 
 function purchaseWords(purchases: ReadonlyMap<string, number>): string {
-  if (purchases.size === 0) return "none yet";
+  if (purchases.size === 0) return "nobody has tried to buy yet";
   return [...purchases]
     .sort(([, a], [, b]) => b - a)
     .map(([outcome, count]) => `${count.toLocaleString("en")} ${outcome}`)
@@ -122,6 +140,20 @@ type Style = "bold" | "gray" | "green" | "cyan" | "red" | "yellow" | "none";
 function painter(color: boolean): (style: Style, text: string) => string {
   return (style, text) =>
     color && style !== "none" ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** Lines of whole words; a word that is longer than a line stays whole and is clipped. */
+function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (longer.length > width && line !== "") {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
 }
 
 /** A longer line would wrap, and the next drawing would begin in the wrong place. */

@@ -20,8 +20,14 @@ export function portsFrom(base: number): Ports {
   return { edge: base, mint: base + 1, purchase: base + 2, shop: base + 4 };
 }
 
-/** @throws StartFailure that names the first taken port, and a base whose ports are free. */
-export async function checkPorts(ports: Ports): Promise<void> {
+/**
+ * @param commandWith the command that starts with another base, to copy.
+ * @throws StartFailure that names the first taken port, and a base whose ports are free.
+ */
+export async function checkPorts(
+  ports: Ports,
+  commandWith: (base: number | "P") => string,
+): Promise<void> {
   for (const [name, port] of Object.entries(ports) as [string, number][]) {
     const refused = await refusal(port);
     if (refused === undefined) continue;
@@ -32,19 +38,22 @@ export async function checkPorts(ports: Ports): Promise<void> {
     }
     const base = await freeBase(ports.edge);
     throw new StartFailure(
-      `Port ${port} (${name}) is taken by another program. Stop that one, or choose other ports: npx -y pnpm@12 start --port-base ${base ?? "P"}`,
+      `Port ${port} (${name}) is taken by another program. Stop that one, or choose other ports: ${commandWith(base ?? "P")}`,
     );
   }
 }
 
-/** Any free port of the loopback. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
+/** A free port of the loopback outside of the span that begins at `base`: those are for the parts with an address. */
+export async function freePort(base: number): Promise<number> {
+  for (;;) {
+    const probe = createServer().listen(0, "127.0.0.1");
+    await once(probe, "listening");
+    const { port } = probe.address() as AddressInfo;
+    probe.close();
+    await once(probe, "close");
+    // Five ports of thousands: the next try, or the one after it, is outside.
+    if (port < base || port > base + PORTS_SPAN) return port;
+  }
 }
 
 /**

@@ -26,12 +26,17 @@ export interface EventStatus {
   readonly upcoming: number;
   readonly claimed: number;
   readonly ratePerMinute: number;
+  /** When an organizer declared it sold out: that is final, other than seats that ran out. */
+  readonly soldoutAt?: number;
 }
 
 export interface StockStatus {
   readonly total: number;
   readonly sold: number;
 }
+
+/** Everything else is as the purchase API has it by default. */
+type SomeStock = Partial<StockSettings> & Pick<StockSettings, "total">;
 
 /** Admin calls of mint and purchase API, with the token of this data directory. */
 export class Admin {
@@ -81,17 +86,6 @@ export class Admin {
     expect(answer, "change the sale");
   }
 
-  /** `resume`, `soldout`, `end` … */
-  async act(event: string, action: "hold" | "resume" | "soldout" | "end"): Promise<void> {
-    const answer = await this.#http.send({
-      method: "POST",
-      url: `${this.#eventUrl(event)}/${action}`,
-      headers: this.#authorization,
-      body: {},
-    });
-    expect(answer, action);
-  }
-
   async stock(event: string): Promise<StockStatus | undefined> {
     const answer = await this.#http.send({
       url: this.#stockUrl(event),
@@ -101,7 +95,7 @@ export class Admin {
     return expect(answer, "read the stock") as StockStatus;
   }
 
-  async setStock(event: string, settings: StockSettings): Promise<void> {
+  async setStock(event: string, settings: SomeStock): Promise<void> {
     const answer = await this.#http.send({
       method: "PUT",
       url: this.#stockUrl(event),
@@ -146,24 +140,31 @@ export async function openSale(given: {
   const { admin, options, stored, portBase, now } = given;
   const found = stored === undefined ? undefined : await admin.event(stored.event);
   const stock = stored === undefined ? undefined : await admin.stock(stored.event);
+  // Seats that are only held may come back: such a sale is sold out for now, and not over.
   const over =
-    found?.state === "soldout" ||
     found?.state === "ended" ||
+    found?.soldoutAt !== undefined ||
     (stock !== undefined && stock.sold >= stock.total);
   if (stored !== undefined && found !== undefined && !over && stored.portBase === portBase) {
-    return { sale: stored, notes: await goOn({ admin, options, stored, found, stock }) };
+    return {
+      sale: { ...stored, fans: options.fans ?? stored.fans ?? DEFAULTS.fans },
+      notes: await goOn({ admin, options, stored, found, stock }),
+    };
   }
   const count = stored === undefined ? 1 : found === undefined ? stored.count : stored.count + 1;
+  // What was not given now is as it was before: the same words mean the same sale again.
   const sale: StoredSale = {
     event: eventName(count),
     count,
     portBase,
-    lifetimeSeconds: options.lifetimeSeconds ?? DEFAULTS.lifetimeSeconds,
-    horizonSeconds: options.horizonSeconds ?? DEFAULTS.horizonSeconds,
+    lifetimeSeconds: options.lifetimeSeconds ?? stored?.lifetimeSeconds ?? DEFAULTS.lifetimeSeconds,
+    horizonSeconds: options.horizonSeconds ?? stored?.horizonSeconds ?? DEFAULTS.horizonSeconds,
+    fans: options.fans ?? stored?.fans ?? DEFAULTS.fans,
   };
-  const seats = options.seats ?? DEFAULTS.seats;
+  const seats = options.seats ?? stock?.total ?? DEFAULTS.seats;
+  const rate = options.ratePerMinute ?? found?.ratePerMinute ?? DEFAULTS.ratePerMinute;
   if ((await admin.event(sale.event)) === undefined) {
-    await admin.createEvent(settingsOf(sale, options, now));
+    await admin.createEvent(settingsOf(sale, rate, now));
   }
   await admin.setStock(sale.event, stockOf(seats));
   if (stored === undefined || found === undefined) return { sale, notes: [] };
@@ -172,7 +173,16 @@ export async function openSale(given: {
     : `The sale ${stored.event} belongs to port ${stored.portBase}`;
   return {
     sale,
-    notes: [`${why}: a new one, ${sale.event}, is open (--reset forgets the old ones)`],
+    notes: [
+      `${why}: a new one, ${sale.event}, is open (--reset forgets the old ones)`,
+      `It has ${[
+        `${seats} seats`,
+        `${rate} a minute`,
+        `${sale.lifetimeSeconds} s to buy`,
+        `turns fixed ${sale.horizonSeconds} s ahead`,
+        `a crowd of ${sale.fans}`,
+      ].join(", ")}: what you did not give is as in the sale before`,
+    ],
   };
 }
 
@@ -216,12 +226,12 @@ async function goOn(given: {
   return notes;
 }
 
-function settingsOf(sale: StoredSale, options: StartOptions, now: number): EventSettings {
+function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): EventSettings {
   const { event, portBase } = sale;
   return {
     event,
     title: "Lantern Night: a demo sale",
-    ratePerMinute: options.ratePerMinute ?? DEFAULTS.ratePerMinute,
+    ratePerMinute,
     lifetimeSeconds: sale.lifetimeSeconds,
     claimWindowSeconds: Math.min(CLAIM_WINDOW_SECONDS, sale.lifetimeSeconds),
     horizonSeconds: sale.horizonSeconds,
@@ -239,7 +249,7 @@ function settingsOf(sale: StoredSale, options: StartOptions, now: number): Event
   };
 }
 
-function stockOf(total: number): StockSettings {
+function stockOf(total: number): SomeStock {
   return { total, perPurchaseMax: PER_PURCHASE_MAX, showRemaining: true };
 }
 

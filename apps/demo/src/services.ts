@@ -3,6 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { jwksDocument } from "@vestibule/keys/public-key";
+import { importPrivateJwk } from "@vestibule/keys/signing-key";
+
 import type { DatabaseUrls } from "./database.ts";
 import { type WorkerSettings, bundleEdge, readWorkerSettings } from "./edge-bundle.ts";
 import type { EdgeHostOptions } from "./edge-host.ts";
@@ -17,6 +20,14 @@ import { type Part, type Supervisor, explainEnd } from "./supervisor.ts";
 const ISSUER = "https://mint.vestibule.example";
 const ANSWER_POLLS_MAX = 300;
 const ANSWER_POLL_MS = 100;
+/** Of the caller's environment, what the purchase API is told as well. */
+const PASSED_ON = [
+  "INVENTORY_GATE_ENABLED",
+  "TRUST_PROXY_HOPS",
+  "VALKEY_DEADLINE_MS",
+  "VESTIBULE_LIMIT_CONSOLE_LOG_IN",
+  "VESTIBULE_LIMIT_PURCHASE",
+] as const;
 
 export interface ServicesContext {
   readonly root: string;
@@ -41,11 +52,18 @@ export async function startMint(context: ServicesContext, urls: DatabaseUrls): P
     VESTIBULE_ISSUER: ISSUER,
     VESTIBULE_ADMIN_TOKEN: secrets.adminToken,
     VESTIBULE_KEK: secrets.kek,
+    VESTIBULE_SUPPLY_TOKEN: secrets.supplyToken,
+    VESTIBULE_CREDIT_KEYS: await creditKeys(secrets),
   });
   await untilAnswers(context, part, `${at(ports.mint)}/readyz`);
 }
 
-export async function startPurchase(context: ServicesContext, urls: DatabaseUrls): Promise<void> {
+/** @param valkeyUrl undefined: it counts in its own memory. */
+export async function startPurchase(
+  context: ServicesContext,
+  urls: DatabaseUrls,
+  valkeyUrl: string | undefined,
+): Promise<void> {
   const { ports, secrets } = context;
   const part = await startApp(context, "purchase", {
     VESTIBULE_PORT: String(ports.purchase),
@@ -53,6 +71,12 @@ export async function startPurchase(context: ServicesContext, urls: DatabaseUrls
     VESTIBULE_ISSUER: ISSUER,
     VESTIBULE_MINT_URLS: at(ports.mint),
     VESTIBULE_ADMIN_TOKEN: secrets.adminToken,
+    VESTIBULE_SHOP_TOKEN: secrets.shopToken,
+    VESTIBULE_SUPPLY_TOKEN: secrets.supplyToken,
+    VESTIBULE_CREDIT_KEY: secrets.creditKey,
+    VESTIBULE_IDENTITY_SECRET: secrets.identitySecret,
+    ...(valkeyUrl === undefined ? {} : { VALKEY_URL: valkeyUrl }),
+    ...passedOn(PASSED_ON),
   });
   await untilAnswers(context, part, `${at(ports.purchase)}/readyz`);
 }
@@ -141,9 +165,23 @@ function startApp(
   });
 }
 
+/** The public half of the key that signs credits, as the mint takes it: a JWKS. */
+async function creditKeys({ creditKey }: Secrets): Promise<string> {
+  const imported = await importPrivateJwk(JSON.parse(creditKey));
+  if (!imported.ok) {
+    throw new StartFailure(
+      `creditKey in secrets.json is damaged (${imported.refusal}). Remove that line, and the next start makes another.`,
+    );
+  }
+  return JSON.stringify(jwksDocument([imported.value.publicJwk]));
+}
+
 /** Nothing of the caller's environment reaches a part, but what every program needs. */
 function environment(): Record<string, string> {
-  const names = ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SSL_CERT_FILE", "SystemRoot"];
+  return passedOn(["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SSL_CERT_FILE", "SystemRoot"]);
+}
+
+function passedOn(names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = process.env[name];

@@ -16,7 +16,8 @@ export async function start(): Promise<number> {
   // pnpm runs us in the project; a relative path is meant from where the command was typed.
   const underPackageManager = process.env["npm_lifecycle_event"] !== undefined;
   const directory = (underPackageManager ? process.env["INIT_CWD"] : undefined) ?? process.cwd();
-  const read = readOptions(process.argv.slice(2), directory);
+  const args = process.argv.slice(2);
+  const read = readOptions(args, directory);
   if (!read.ok) {
     for (const mistake of read.refusal) console.error(mistake);
     console.error("What there is: npx -y pnpm@12 start --help");
@@ -53,6 +54,8 @@ export async function start(): Promise<number> {
     await launch({
       root: resolve(import.meta.dirname, "../../.."),
       options: read.value,
+      args,
+      environment: process.env,
       display,
       signal: stop.signal,
       onSupervisor: (started) => (supervisor = started),

@@ -1,7 +1,7 @@
 /** Starts the parts as child processes, keeps their words, and stops them in reverse order. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, type WriteStream } from "node:fs";
+import { createWriteStream, statSync, type WriteStream } from "node:fs";
 import { join } from "node:path";
 
 import { StartFailure, codeOf, diskFull, isDiskFull } from "./failure.ts";
@@ -13,6 +13,7 @@ const LOG_BYTES_MAX = 32 * 1024 * 1024;
 /** Holds a log line with its stack whole. */
 const TAIL_CHARS_MAX = 16_000;
 const WORDS_CHARS_MAX = 300;
+const MISTAKES_MAX = 10;
 
 export interface PartCommand {
   /** How people call it: "mint". */
@@ -25,6 +26,10 @@ export interface PartCommand {
   readonly gid?: number | undefined;
   readonly stopSignal: NodeJS.Signals;
   readonly stopTimeoutMs: number;
+  /** Written to its standard input, which is closed then: secrets that must not stand in `args`. */
+  readonly input?: string;
+  /** Called when it ends without being told to. Without it, such an end is the end of the sale. */
+  readonly onEnd?: (part: Part) => void;
 }
 
 /** One child process. */
@@ -40,14 +45,23 @@ export class Part {
   hasEnded = false;
   /** Its exit code, or the signal that ended it. */
   end = "";
-  #logged = 0;
+  #logged: number;
 
-  constructor(command: PartCommand, child: ChildProcess, pid: number, log: WriteStream) {
+  constructor(
+    command: PartCommand,
+    {
+      child,
+      pid,
+      log,
+      logged,
+    }: { child: ChildProcess; pid: number; log: WriteStream; logged: number },
+  ) {
     this.name = command.name;
     this.pid = pid;
     this.#process = child;
     this.#command = command;
     this.#log = log;
+    this.#logged = logged;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => this.#keep(text));
     }
@@ -84,9 +98,10 @@ export class Supervisor {
   readonly #logs: string;
   readonly #lock: RunLock;
   readonly #guard = new Guard();
-  readonly #parts: Part[] = [];
+  readonly #parts = new Set<Part>();
+  readonly #started = new Set<string>();
   #stopping: Promise<void> | undefined;
-  /** Rejects when a part ends without being told to; never resolves. */
+  /** Rejects when a part that the sale needs ends without being told to; never resolves. */
   readonly failed: Promise<never>;
   readonly #fail: (error: Error) => void;
 
@@ -107,7 +122,7 @@ export class Supervisor {
       env: command.env,
       ...(command.uid === undefined ? {} : { uid: command.uid }),
       ...(command.gid === undefined ? {} : { gid: command.gid }),
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [command.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       // A group of its own: Ctrl-C reaches us alone, and we stop the parts in their order.
       detached: true,
     });
@@ -116,19 +131,27 @@ export class Supervisor {
       const [error] = (await once(child, "error")) as [Error];
       throw missing(command.command, error);
     }
-    const log = createWriteStream(join(this.#logs, `${command.name}.log`), { mode: 0o600 });
+    // Who ends before it has read everything is heard of as an end, not as a broken pipe.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(command.input);
+    // What a part said before it ended is wanted most when it is started again.
+    const logFile = join(this.#logs, `${command.name}.log`);
+    const again = this.#started.has(command.name);
+    const logged = again ? (statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) : 0;
+    const log = createWriteStream(logFile, { mode: 0o600, flags: again ? "a" : "w" });
+    this.#started.add(command.name);
     log.on("error", (error) => {
       if (isDiskFull(error)) this.#fail(diskFull(this.#logs));
     });
     this.#guard.add(pid, command.stopSignal);
-    const part = new Part(command, child, pid, log);
-    this.#parts.push(part);
+    const part = new Part(command, { child, pid, log, logged });
+    this.#parts.add(part);
     this.#lock.add({
       name: command.name,
       stopSignal: command.stopSignal,
       ...(identityOf(pid) ?? { pid, began: "" }),
     });
-    void part.ended.then(() => this.#onEnd(part));
+    void part.ended.then(() => this.#onEnd(part, command.onEnd));
     return part;
   }
 
@@ -150,14 +173,16 @@ export class Supervisor {
   }
 
   async #stopAll(): Promise<void> {
-    for (const part of this.#parts.toReversed()) await part.stop();
+    for (const part of [...this.#parts].toReversed()) await part.stop();
     this.#guard.end();
   }
 
-  #onEnd(part: Part): void {
+  #onEnd(part: Part, onEnd: ((part: Part) => void) | undefined): void {
+    this.#parts.delete(part);
     this.#guard.remove(part.pid);
     this.#lock.remove(part.pid);
     if (this.#stopping !== undefined) return;
+    if (onEnd !== undefined) return onEnd(part);
     this.#fail(explainEnd(part, join(this.#logs, `${part.name}.log`)));
   }
 }
@@ -168,8 +193,11 @@ export function lastWords(tail: string): string {
     .split("\n")
     .map((line) => messageOf(line.trim()))
     .filter((line) => line !== "" && !/^(at |Node\.js v|[{}[\]^~]*$)/.test(line));
-  const errors = lines.filter((line) => /\b(error|fatal|panic|mistakes)\b/i.test(line));
-  const last = (errors.length > 0 ? errors : lines).slice(-3).join("\n  ");
+  const errors = lines.filter((line) => /\b(error|fatal|panic)\b/i.test(line));
+  // A list that says all mistakes of a configuration, one a line, is wanted from its beginning.
+  const list = lines.findLastIndex((line) => /\bmistakes:$/.test(line));
+  const wanted = list >= 0 ? lines.slice(list + 1, list + 1 + MISTAKES_MAX) : undefined;
+  const last = (wanted ?? (errors.length > 0 ? errors : lines).slice(-3)).join("\n  ");
   return last === "" ? "" : `Its last words:\n  ${last}\n`;
 }
 

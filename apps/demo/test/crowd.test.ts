@@ -10,10 +10,13 @@ import { Crowd } from "../src/crowd.ts";
 
 type Lie = "same-number" | "sells-twice" | "opens-late" | "new-order";
 
+/** What the line says of the sale. */
+let state = "open";
 let server: Server | undefined;
 let crowd: Crowd | undefined;
 
 afterEach(async () => {
+  state = "open";
   await crowd?.stop();
   server?.close();
   server?.closeAllConnections();
@@ -39,7 +42,7 @@ async function startLine(lie?: Lie): Promise<string> {
     }
     if (url.endsWith("/drip")) {
       return answer(200, {
-        state: "open",
+        state,
         segments: [{ base: 1, count: 10_000, from: began - 10_000, until: began }],
         committed: 10_000,
         skips: [],
@@ -80,6 +83,7 @@ function send(edgeUrl: string, checks: Checks): Crowd {
     checks,
     alreadyWaiting: 0,
     ratePerMinute: () => 600,
+    isOpen: () => state === "open",
   });
   crowd.start();
   return crowd;
@@ -104,6 +108,23 @@ test.each<Lie>(["same-number", "opens-late", "sells-twice", "new-order"])(
   },
   20_000,
 );
+
+test("nobody comes to a sale that is sold out; when it reopens, buying goes on", async () => {
+  const fans = send(await startLine(), new Checks());
+  await vi.waitFor(() => expect(fans.purchases.get("bought")).toBeGreaterThan(0), {
+    timeout: 15_000,
+  });
+  state = "soldout";
+  // Whoever was inside has tried by now, and whoever joined waits or went home.
+  await vi.waitFor(() => expect(fans.counts.inside + fans.counts.joining).toBe(0), {
+    timeout: 15_000,
+  });
+  const bought = fans.purchases.get("bought") ?? 0;
+  state = "open";
+  await vi.waitFor(() => expect(fans.purchases.get("bought")).toBeGreaterThan(bought), {
+    timeout: 15_000,
+  });
+}, 50_000);
 
 test("sent home, nobody stays", async () => {
   const fans = send(await startLine(), new Checks());

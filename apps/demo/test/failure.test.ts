@@ -51,6 +51,14 @@ Node.js v24.0.0
   expect(lastWords("")).toBe("");
 });
 
+test("of a configuration every mistake is shown", () => {
+  const tail =
+    "The configuration has mistakes:\n  TRUST_PROXY_HOPS: must be a whole number\n  VESTIBULE_X is not a setting\n";
+  const words = lastWords(tail);
+  expect(words).toContain("TRUST_PROXY_HOPS: must be a whole number");
+  expect(words).toContain("VESTIBULE_X is not a setting");
+});
+
 test("of a structured log the messages of errors are shown, never a stack", () => {
   const log = [
     { level: "info", event: "listening" },

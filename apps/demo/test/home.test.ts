@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { importPrivateJwk } from "@vestibule/keys/signing-key";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import {
@@ -26,14 +27,32 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test("secrets are made once, and only their owner reads them", () => {
+test("secrets are made once, and only their owner reads them", async () => {
   openHome(home);
-  const secrets = readSecrets(home);
-  expect(readSecrets(home)).toEqual(secrets);
+  const secrets = await readSecrets(home);
+  expect(await readSecrets(home)).toEqual(secrets);
   expect(statSync(home.secretsFile).mode & 0o077).toBe(0);
-  expect(new Set(Object.values(secrets)).size).toBe(3);
+  expect(new Set(Object.values(secrets)).size).toBe(8);
   expect(Buffer.from(secrets.kek, "base64url").length).toBe(32);
   expect(secrets.adminToken.length).toBeGreaterThanOrEqual(32);
+});
+
+test("an older start knew fewer secrets: what it made stays, what is missing is made and kept", async () => {
+  openHome(home);
+  const old = { databasePassword: "p".repeat(43), adminToken: "a".repeat(43), kek: "k".repeat(43) };
+  writeFileSync(home.secretsFile, JSON.stringify(old), { mode: 0o600 });
+  const secrets = await readSecrets(home);
+  expect(secrets).toMatchObject(old);
+  for (const name of ["shopToken", "supplyToken", "identitySecret", "storePassword"] as const) {
+    expect(secrets[name].length).toBeGreaterThanOrEqual(32);
+  }
+  expect(await readSecrets(home)).toEqual(secrets);
+});
+
+test("the key that signs credits is one that our own packages take", async () => {
+  openHome(home);
+  const { creditKey } = await readSecrets(home);
+  expect(await importPrivateJwk(JSON.parse(creditKey))).toMatchObject({ ok: true });
 });
 
 test("what is remembered of the sale is there at the next start", () => {
@@ -53,9 +72,9 @@ test("a directory with other things in it is neither used nor emptied", () => {
   expect(readFileSync(join(directory, "thesis.txt"), "utf8")).toBe("years of work");
 });
 
-test("a reset removes what is ours and leaves what is not", () => {
+test("a reset removes what is ours and leaves what is not", async () => {
   openHome(home);
-  readSecrets(home);
+  await readSecrets(home);
   writeFileSync(join(home.directory, "note.txt"), "mine");
   expect(mayBeEmptied(home)).toBe(true);
   emptyHome(home);

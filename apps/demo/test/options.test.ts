@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { HELP, readOptions } from "../src/options.ts";
+import { HELP, commandWith, readOptions } from "../src/options.ts";
 
 const DIRECTORY = "/somewhere";
 
@@ -48,6 +48,18 @@ describe("arguments that are right", () => {
 
   test.each(["--help", "-h"])("%s asks for help, whatever else is asked", (flag) => {
     expect(readOptions(["--reset", flag], DIRECTORY)).toEqual({ ok: true, value: "help" });
+  });
+});
+
+describe("a hint to copy", () => {
+  test.each([
+    [[], "npx -y pnpm@12 start --port-base 9000"],
+    [["--fans", "5", "--reset"], "npx -y pnpm@12 start --fans 5 --reset --port-base 9000"],
+    [["--port-base", "8787", "--rate=60"], "npx -y pnpm@12 start --rate=60 --port-base 9000"],
+    [["--", "--port-base=1", "--fans", "1"], "npx -y pnpm@12 start --fans 1 --port-base 9000"],
+    [["--data", "it's here"], "npx -y pnpm@12 start --data 'it'\\''s here' --port-base 9000"],
+  ])("%j keeps what was asked for, and changes the ports only", (args, command) => {
+    expect(commandWith(args, 9000)).toBe(command);
   });
 });
 

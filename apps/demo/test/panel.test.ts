@@ -8,14 +8,15 @@ const SNAPSHOT: Snapshot = {
   state: "open",
   waiting: 84,
   serving: 1_204,
-  admitted: 1_120,
+  letIn: 1_120,
   sold: 1_334,
   seats: 2_000,
   ratePerMinute: 120,
   purchases: new Map([
-    ["refused: spent already", 4],
+    ["second tries refused", 4],
     ["bought", 980],
   ]),
+  limitsIn: "Redis 7.0.15, started with this sale",
   checks: 18_402,
   violations: [],
   runningSeconds: 134,
@@ -27,12 +28,13 @@ test("the panel says who waits, whose turn it is, who is in, what is sold, at wh
   const text = panelLines(SNAPSHOT, { columns: 100, color: false }).join("\n");
   for (const words of [
     "84",
-    "1,204",
+    "number 1,204",
     "1,120",
     "1,334 of 2,000",
     "66 %",
     "120 a minute",
-    "980 bought, 4 refused: spent already",
+    "980 bought, 4 second tries refused",
+    "Redis 7.0.15, started with this sale",
     "nothing wrong",
     "http://localhost:8787/events/demo",
     "02:14",
@@ -57,9 +59,16 @@ test("a violation and a part that does not answer cannot be overlooked", () => {
   expect(plainLine(bad)).toContain("violations 1");
 });
 
-test("when the seats are gone it says how to go on", () => {
+test("when the seats are gone it says so, what brings the sale back, and how to begin anew", () => {
   const text = panelLines({ ...SNAPSHOT, state: "soldout" }, { columns: 120, color: false });
-  expect(text.join("\n")).toMatch(/sold out[^]*--reset/);
+  expect(text.join("\n")).toMatch(/sold out[^]*seats come back[^]*--reset/);
+  expect(plainLine({ ...SNAPSHOT, state: "soldout" })).toContain("sold out");
+});
+
+test("trouble is read to its end on a narrow terminal", () => {
+  const trouble = `Redis does not run: ${"word ".repeat(30)}and that is all`;
+  const lines = panelLines({ ...SNAPSHOT, trouble }, { columns: 60, color: false });
+  expect(lines.map((line) => line.trim()).join(" ")).toContain("and that is all");
 });
 
 test("without a terminal there is a line every five seconds, and at once when the state changes", () => {

@@ -13,10 +13,14 @@ export function secretsOf({ dataDir }: System): Readonly<Record<string, string>>
   return JSON.parse(readFileSync(join(dataDir, "secrets.json"), "utf8")) as Record<string, string>;
 }
 
-/** Everything that the process of one part was given; `undefined` where the system does not tell. */
-export function environmentOf({ dataDir }: System, part: string): string | undefined {
+/** The process of one part; `undefined` when it does not run. */
+export function partOf({ dataDir }: System, part: string): number | undefined {
   const lock = JSON.parse(readFileSync(join(dataDir, "running.json"), "utf8")) as LockFile;
-  const found = lock.children.find(({ name }) => name === part);
-  const path = `/proc/${found?.pid}/environ`;
+  return lock.children.find(({ name }) => name === part)?.pid;
+}
+
+/** Everything that the process of one part was given; `undefined` where the system does not tell. */
+export function environmentOf(system: System, part: string): string | undefined {
+  const path = `/proc/${partOf(system, part)}/environ`;
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }
