@@ -56,8 +56,12 @@ export function createShop({ event, purchase, randomness, log }: ShopDependencie
   app.get(STYLES_PATH, (context) => asset(context, STYLES, "text/css; charset=utf-8"));
   app.get("/assets/shop.svg", (context) => asset(context, ICON, "image/svg+xml"));
 
-  app.get("/", (context) =>
-    render(context, 200, { title: "Lantern Hall", body: homePage(event), cache: "no-cache" }),
+  app.get("/", async (context) =>
+    render(context, 200, {
+      title: "Lantern Hall",
+      body: homePage(event, await purchase.stock()),
+      cache: "no-cache",
+    }),
   );
 
   app.get(eventPath, async (context) =>

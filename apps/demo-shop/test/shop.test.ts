@@ -160,6 +160,16 @@ test("seats left are shown only as far as the purchase API says, and its absence
   expect(await text([])).toContain("not known right now");
 });
 
+test("the front page says when nothing is left, and offers the sale when it does not know", async () => {
+  expect((await get("/")).text).toContain("On sale now");
+  stub.stock = [{ sku: "seat", available: false }];
+  const soldOut = (await get("/")).text;
+  expect(soldOut).toContain("Sold out");
+  expect(soldOut).not.toContain("On sale now");
+  stub.close();
+  expect((await get("/")).text).toContain("Get seats");
+});
+
 test("text from outside is shown as text", async () => {
   stub.answer = { status: 201, body: ORDER };
   const { text } = await get("/events/demo/orders/%3Cscript%3Ealert(1)%3C%2Fscript%3E", PASS);

@@ -12,14 +12,23 @@ const SHOW = {
   where: "Lantern Hall, the lake stage",
 };
 
-export function homePage(event: string): Html {
+/** @param stock when it is not known, the way to the sale is offered: the line knows better. */
+export function homePage(event: string, stock: StockView | "away" | undefined): Html {
+  const soldOut = stock !== undefined && stock !== "away" && !stock.available;
   return html`<section class="card">
     ${poster()}
-    <p class="kicker">On sale now</p>
+    <p class="kicker">${soldOut ? "Sold out" : "On sale now"}</p>
     <h1>${SHOW.name}</h1>
     <p class="lead">${SHOW.line}</p>
-    ${facts()} ${linkButton(eventPath(event), "Get seats")}
-    <p class="hint">When many come at once you wait in line for a moment. Your place is kept.</p>
+    ${facts()}
+    ${linkButton(eventPath(event), soldOut ? "See whether seats come back" : "Get seats")}
+    <p class="hint">
+      ${
+        soldOut
+          ? "Every seat is taken. When one comes back, the sale goes on for whoever is in line."
+          : "When many come at once you wait in line for a moment. Your place is kept."
+      }
+    </p>
   </section>`;
 }
 
