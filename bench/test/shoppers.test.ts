@@ -86,7 +86,7 @@ describe("the crowd", () => {
 
   it("sends exactly so many requests when it hammers, and lets go of who has bought", async () => {
     winning = new Set(["visitor-0", "visitor-1"]);
-    const order = { event: "sale", sku: "seat", shoppers, requests: 82, doubles: 0 };
+    const order = { event: "sale", sku: "seat", shoppers, requests: 82, doubleEvery: 0 };
     const { answers } = await crowd.hammer(order);
     expect(tallyText(answers)).toBe("2 × 201, 80 × 409 sold-out");
     expect(seen).toHaveLength(82);
@@ -95,12 +95,12 @@ describe("the crowd", () => {
 
   it("ends when everybody has bought", async () => {
     winning = new Set(shoppers.map(({ visitor }) => visitor));
-    const order = { event: "sale", sku: "seat", shoppers, requests: 1_000, doubles: 0 };
+    const order = { event: "sale", sku: "seat", shoppers, requests: 1_000, doubleEvery: 0 };
     expect(tallyText((await crowd.hammer(order)).answers)).toBe("10 × 201");
   });
 
   it("sends a double click twice with one key, and goes on with new keys", async () => {
-    const order = { event: "sale", sku: "seat", shoppers, requests: 40, doubles: 4 };
+    const order = { event: "sale", sku: "seat", shoppers, requests: 40, doubleEvery: 3 };
     await crowd.hammer(order);
     const times = keys().map((key) => keys().filter((other) => other === key).length);
     expect(times.filter((count) => count === 2)).toHaveLength(8);

@@ -21,9 +21,13 @@ export type ToShoppers =
   | ({ readonly type: "rush" } & Shopping)
   /**
    * Each tries, waits for the answer and tries again with a new key, until it has bought; `requests` are sent in
-   * all. The first try of the first `doubles` shoppers is sent twice, as by a double click.
+   * all. The first try of each `doubleEvery`-th shopper is sent twice, as by a double click; 0: of none.
    */
-  | ({ readonly type: "hammer"; readonly requests: number; readonly doubles: number } & Shopping)
+  | ({
+      readonly type: "hammer";
+      readonly requests: number;
+      readonly doubleEvery: number;
+    } & Shopping)
   /** A request every so often, whatever becomes of the others, until `halt`; what failed is tried again. */
   | ({ readonly type: "pace"; readonly perSecond: number } & Shopping)
   | { readonly type: "halt" };

@@ -54,7 +54,9 @@ async function rush(order: Order<"rush">): Promise<FromShoppers> {
 
 async function hammer(order: Order<"hammer">): Promise<FromShoppers> {
   const queue: Try[] = [];
-  const underWay = order.shoppers.map((_, index): number => (index < order.doubles ? 2 : 1));
+  const underWay = order.shoppers.map((_, index): number =>
+    order.doubleEvery > 0 && index % order.doubleEvery === 0 ? 2 : 1,
+  );
   const bought = order.shoppers.map(() => false);
   for (const [index, times] of underWay.entries()) {
     const first = newTry(order, index);

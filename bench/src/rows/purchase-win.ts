@@ -101,7 +101,7 @@ async function throughHttp(bench: Bench, databases: LocalDatabases): Promise<str
     const shoppers = await sales.admissions(sale, count);
     await api.putOnSale(sale, count);
     bench.progress(`${count} purchases through HTTP`);
-    const order = { event: sale, sku: SKU, shoppers, requests: count, doubles: 0 };
+    const order = { event: sale, sku: SKU, shoppers, requests: count, doubleEvery: 0 };
     return cpu.during(() => crowd.hammer(order));
   };
   await sellTo("warm-up");

@@ -86,7 +86,7 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 
   const warm = { event: "warm-up", sku: SKU, shoppers: await open("warm-up") };
-  await crowd.hammer({ ...warm, requests: 2 * SHOPPERS, doubles: 0 });
+  await crowd.hammer({ ...warm, requests: 2 * SHOPPERS, doubleEvery: 0 });
   const seen: Sale[] = [];
   for (const [index, event] of events.entries()) {
     bench.progress(`outage ${index + 1} of ${outages}`);
