@@ -1,3 +1,5 @@
+import { QUANTITY_MAX, SKU_CHARS_MAX } from "@vestibule/contracts/limits";
+import { isSlug } from "@vestibule/contracts/slug";
 import { assert } from "@vestibule/kernel/assert";
 
 import type { GateRepair, SeatsOf } from "./inventory-gate.ts";
@@ -7,8 +9,8 @@ export const REPAIRED_AT_ONCE_MAX = 100_000;
 
 /** @throws AssertionError: these come from verified tokens and parsed bodies. */
 export function checkSeats(of: SeatsOf): void {
-  assert(/^[^{}:]{1,64}$/.test(of.event), "an event is named by 1 to 64 characters without { } :");
-  assert(of.sku.length >= 1 && of.sku.length <= 64, "a sku has 1 to 64 characters");
+  assert(isSlug(of.event), "an event is named by a slug");
+  assert(of.sku.length >= 1 && of.sku.length <= SKU_CHARS_MAX, "a sku is not empty and not long");
 }
 
 /** @throws AssertionError */
@@ -17,8 +19,8 @@ export function checkReservation(of: SeatsOf & { jti: string; quantity: number }
   assert(of.jti.length >= 1 && of.jti.length <= 256, "a jti has 1 to 256 characters");
   const { quantity } = of;
   assert(
-    Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= 1_000_000,
-    "a quantity is a whole number from 1 to 1,000,000",
+    Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= QUANTITY_MAX,
+    "a quantity is a whole number from 1 to QUANTITY_MAX",
   );
 }
 
