@@ -1,4 +1,4 @@
-/** For Fastify 5 (and 4). */
+/** For Fastify 5. */
 import {
   type NodeHeaders,
   checkOptionsFor,

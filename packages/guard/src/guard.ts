@@ -12,7 +12,7 @@ import { TICK_MS } from "./limits.ts";
 import { createPost } from "./post.system.ts";
 import { refused } from "./refusal.ts";
 import { isEventName, readSettings } from "./settings.ts";
-import { type SpendRequest, isIdempotencyKey, spendAt } from "./spend.ts";
+import { type SpendRequest, isIdempotencyKey, isUser, spendAt } from "./spend.ts";
 import type {
   Admission,
   Credentials,
@@ -50,7 +50,8 @@ export type {
  */
 export function createGuard(options: GuardOptions): Guard {
   const settings = readSettings(options);
-  const { mintUrls, issuer, events, purchaseUrl, skewSeconds, spendDeadlineMs } = settings;
+  const { mintUrls, issuer, events, skewSeconds } = settings;
+  const { purchaseUrl, shopToken, spendDeadlineMs } = settings;
   const read = options.now ?? systemNow;
   const now = () => epochMs(Math.floor(read()));
   const fetch = (options.fetch ?? systemFetch) as never;
@@ -81,7 +82,7 @@ export function createGuard(options: GuardOptions): Guard {
 
     async spend(what, spendOptions) {
       if (purchaseUrl === undefined) throw new TypeError("spend: the guard has no purchaseUrl");
-      const request = readSpendRequest(what, spendOptions, credentialsOf);
+      const request = readSpendRequest(what, spendOptions, { credentialsOf, shopToken });
       return spendAt(purchaseUrl, request, { post, deadlineMs: spendDeadlineMs });
     },
 
@@ -112,17 +113,29 @@ function quietly(onAlarm: GuardOptions["onAlarm"]): (alarm: GuardAlarm) => void 
 /** @throws TypeError for what was never checked, and for a key that the purchase API would not take. */
 function readSpendRequest(
   what: Admission | Credentials,
-  { idempotencyKey }: SpendOptions,
-  credentialsOf: WeakMap<Admission, Credentials>,
+  { idempotencyKey, user }: SpendOptions,
+  known: {
+    readonly credentialsOf: WeakMap<Admission, Credentials>;
+    readonly shopToken: string | undefined;
+  },
 ): SpendRequest {
   if (!isIdempotencyKey(idempotencyKey)) {
     throw new TypeError("spend: idempotencyKey has 1 to 200 visible ASCII characters");
   }
+  const { shopToken } = known;
+  if (user !== undefined && !isUser(user)) {
+    throw new TypeError("spend: user has 1 to 200 visible ASCII characters");
+  }
+  if (user !== undefined && shopToken === undefined) {
+    throw new TypeError("spend: a user needs the guard's shopToken");
+  }
+  const vouched = user === undefined || shopToken === undefined ? undefined : { user, shopToken };
+  const request = { idempotencyKey, vouched };
   if ("jti" in what) {
-    const credentials = credentialsOf.get(what);
-    if (credentials !== undefined) return { credentials, jti: what.jti, idempotencyKey };
+    const credentials = known.credentialsOf.get(what);
+    if (credentials !== undefined) return { ...request, credentials, jti: what.jti };
   } else if (isEventName(what.event) && [what.admission, what.visitor].every(isHeaderText)) {
-    return { credentials: what, jti: undefined, idempotencyKey };
+    return { ...request, credentials: what, jti: undefined };
   }
   throw new TypeError("spend: the value that `check` gave is needed, or the two headers");
 }

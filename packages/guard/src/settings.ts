@@ -17,14 +17,18 @@ export interface Settings {
   /** None: each check names its own. */
   readonly events: readonly string[];
   readonly purchaseUrl: string | undefined;
+  readonly shopToken: string | undefined;
   readonly skewSeconds: number;
   readonly spendDeadlineMs: number;
 }
 
 const NAMES: ReadonlySet<string> = new Set<keyof GuardOptions>([
   ...(["mintUrls", "issuer", "event", "purchaseUrl", "skewSeconds"] as const),
-  ...(["spendDeadlineMs", "onAlarm", "fetch", "now"] as const),
+  ...(["shopToken", "spendDeadlineMs", "onAlarm", "fetch", "now"] as const),
 ]);
+
+/** What the purchase API takes for one. */
+const SHOP_TOKEN = /^[\x21-\x7e]{32,1024}$/;
 
 /** @throws TypeError that names every mistake; values are not repeated. */
 export function readSettings(options: GuardOptions): Settings {
@@ -52,6 +56,11 @@ export function readSettings(options: GuardOptions): Settings {
     options.purchaseUrl === undefined || purchaseUrl !== undefined,
     "purchaseUrl is an http or https address without a query",
   );
+  const { shopToken } = options;
+  must(
+    shopToken === undefined || (typeof shopToken === "string" && SHOP_TOKEN.test(shopToken)),
+    "shopToken has 32 or more visible ASCII characters",
+  );
   const skewSeconds = options.skewSeconds ?? SKEW_SECONDS_DEFAULT;
   must(
     isWhole(skewSeconds, { min: 0, max: SKEW_SECONDS_MAX }),
@@ -65,7 +74,7 @@ export function readSettings(options: GuardOptions): Settings {
   if (mistakes.length > 0) throw new TypeError(`createGuard: ${mistakes.join("; ")}`);
   return {
     mintUrls: mintUrls.filter((url) => url !== undefined),
-    ...{ issuer, events, purchaseUrl, skewSeconds, spendDeadlineMs },
+    ...{ issuer, events, purchaseUrl, shopToken, skewSeconds, spendDeadlineMs },
   };
 }
 

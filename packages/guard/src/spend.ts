@@ -1,8 +1,13 @@
 /** The bare spend at the purchase API, and what each answer means for the shop. */
-import { IDEMPOTENCY_KEY_CHARS_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
+import {
+  IDEMPOTENCY_KEY_CHARS_MAX,
+  TOKEN_CHARS_MAX,
+  USER_CHARS_MAX,
+} from "@vestibule/contracts/limits";
 import {
   ADMISSION_HEADER,
   IDEMPOTENCY_KEY_HEADER,
+  USER_HEADER,
   VISITOR_HEADER,
 } from "@vestibule/contracts/names";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
@@ -17,17 +22,25 @@ export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === "string" && IDEMPOTENCY_KEY.test(value);
 }
 
+const USER = new RegExp(`^[\\x21-\\x7e]{1,${USER_CHARS_MAX}}$`);
+
+export function isUser(value: unknown): value is string {
+  return typeof value === "string" && USER.test(value);
+}
+
 /** What is being spent. The jti is known when it was checked here. */
 export interface SpendRequest {
   readonly credentials: Credentials;
   readonly jti: string | undefined;
   readonly idempotencyKey: string;
+  /** For whom, by the shop's word. */
+  readonly vouched: { readonly user: string; readonly shopToken: string } | undefined;
 }
 
 /** Never rejects. */
 export async function spendAt(
   purchaseUrl: string,
-  { credentials, jti, idempotencyKey }: SpendRequest,
+  { credentials, jti, idempotencyKey, vouched }: SpendRequest,
   { post, deadlineMs }: { post: Post; deadlineMs: number },
 ): Promise<SpendOutcome> {
   const { event, admission, visitor } = credentials;
@@ -37,6 +50,9 @@ export async function spendAt(
       [ADMISSION_HEADER]: admission,
       [VISITOR_HEADER]: visitor,
       [IDEMPOTENCY_KEY_HEADER]: idempotencyKey,
+      ...(vouched === undefined
+        ? {}
+        : { [USER_HEADER]: vouched.user, Authorization: `Bearer ${vouched.shopToken}` }),
     },
     deadlineMs,
   });

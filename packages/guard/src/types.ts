@@ -40,6 +40,8 @@ export interface GuardOptions {
   readonly event?: string | readonly string[];
   /** Base address of the purchase API. Only `spend` needs it. */
   readonly purchaseUrl?: string;
+  /** `VESTIBULE_SHOP_TOKEN` of the purchase API, a secret: only a `spend` for a `user` needs it. */
+  readonly shopToken?: string;
   /** Tolerance between the mint's clock and this one, whole seconds, 0 to 60. Default 5. */
   readonly skewSeconds?: number;
   /** How long `spend` waits for its answer, milliseconds, 100 to 60,000. Default 8,000. */
@@ -157,6 +159,11 @@ export interface SpendOptions {
    * The same key with the same admission gets the same answer, however often it is asked.
    */
   readonly idempotencyKey: string;
+  /**
+   * The shop's own name for the user that it authenticated, 1 to 200 visible ASCII characters: then the user's
+   * bucket limits how fast they ask, on whatever device. Needs `shopToken`.
+   */
+  readonly user?: string | undefined;
 }
 
 export interface Spend {
@@ -203,8 +210,8 @@ export interface Guard {
    * retry of its own. Never rejects for anything that the other side does.
    *
    * @param admission what `check` gave, or the two headers themselves.
-   * @throws TypeError without `purchaseUrl`, for an idempotency key that cannot be one, and for an
-   * admission that is no value of `check` (a copy has no token).
+   * @throws TypeError without `purchaseUrl`, for an idempotency key or user that cannot be one, for a user
+   * without `shopToken`, and for an admission that is no value of `check` (a copy has no token).
    */
   spend(admission: Admission | Credentials, options: SpendOptions): Promise<SpendOutcome>;
   /** True once keys and terms are known: for a readiness check. Asks nobody. */

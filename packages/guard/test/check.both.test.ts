@@ -254,13 +254,14 @@ test("wrong use is a TypeError that names every mistake and repeats no value", (
   const options = {
     ...{ mintUrls: ["ftp://mint.example", "https://user:secret@mint.example"], issuer: "" },
     ...{ event: "Not a slug", purchaseUrl: "https://p.example/?key=secret", skewSeconds: NaN },
-    ...{ spendDeadlineMs: 1, onAlarm: "log", typo: true },
+    ...{ spendDeadlineMs: 1, shopToken: "a short secret", onAlarm: "log", typo: true },
   };
   const create = () => createGuard(options as never);
   expect(create).toThrow(TypeError);
   for (const name of ["mintUrls", "issuer", "event", "purchaseUrl", "skewSeconds"]) {
     expect(create).toThrow(name);
   }
-  for (const name of ["spendDeadlineMs", "onAlarm", "`typo`"]) expect(create).toThrow(name);
+  for (const name of ["spendDeadlineMs", "shopToken", "onAlarm", "`typo`"])
+    expect(create).toThrow(name);
   expect(create).not.toThrow(/secret/);
 });

@@ -45,6 +45,22 @@ describe("one admission, one sale", () => {
     expect(await sent?.text()).toBe("");
   });
 
+  test("for a user of the shop's, by its token, which no other request carries", async () => {
+    const shopToken = "a-token-of-the-shop-of-32-or-more-characters";
+    guard = world.guard({ shopToken });
+    admission = await admit(7);
+    await guard.spend(admission, { idempotencyKey: "cart-1", user: "user-4711" });
+    await spend();
+    const sent = world.spendRequests.map(({ headers }) => [
+      headers.get("Vestibule-User"),
+      headers.get("Authorization"),
+    ]);
+    expect(sent).toEqual([
+      ["user-4711", `Bearer ${shopToken}`],
+      [null, null],
+    ]);
+  });
+
   test("from the two headers alone, as a job that runs later has them", async () => {
     const credentials = { event: EVENT, admission: await world.admission(), visitor: VISITOR };
     const later = world.guard();
@@ -179,6 +195,19 @@ describe("wrong use is a TypeError, before anything is sent", () => {
       { event: EVENT, admission: "a.b.c", visitor: "" },
     ]) {
       await expect(guard.spend(bad, options)).rejects.toThrow(TypeError);
+    }
+    expect(world.spendRequests).toEqual([]);
+  });
+
+  test("a user that cannot be one, or whom nothing vouches for", async () => {
+    const idempotencyKey = "cart-1";
+    await expect(guard.spend(admission, { idempotencyKey, user: "u" })).rejects.toThrow(
+      "shopToken",
+    );
+    guard = world.guard({ shopToken: "x".repeat(32) });
+    admission = await admit(7);
+    for (const user of ["", "two words", "a\r\nb", "x".repeat(201)]) {
+      await expect(guard.spend(admission, { idempotencyKey, user })).rejects.toThrow(TypeError);
     }
     expect(world.spendRequests).toEqual([]);
   });
