@@ -153,17 +153,16 @@ function spendRequest(
   return { event, visitor, buyer: buyerOf(visitor, user), jti, number, idempotencyKey, now };
 }
 
-/** `error`, with proof for the mint when it is a fault of ours: the buyer's slot may run out meanwhile. */
+/** `cause`, with proof for the mint when it is a fault of ours: the buyer's slot may run out meanwhile. */
 async function withCredit(
-  error: unknown,
+  cause: unknown,
   { admitted, attempt, deps }: { admitted: Admitted; attempt: Attempt; deps: FlowDependencies },
 ): Promise<unknown> {
-  const known = error instanceof AppError ? error : undefined;
+  const known = cause instanceof AppError ? cause : undefined;
   const code = (known?.code ?? "internal") as ProblemCode;
-  if (PROBLEMS[code].status < 500) return error;
-  // The refusal itself must not fail.
-  const credit = await deps.credits.for(admitted, attempt.now).catch(() => undefined);
-  if (credit === undefined) return error;
+  if (PROBLEMS[code].status < 500) return cause;
+  const credit = await creditFor(admitted, attempt, deps);
+  if (credit === undefined) return cause;
   return problem(code, {
     ...(known?.detail === undefined ? {} : { detail: known.detail }),
     ...(known?.internal === undefined ? {} : { internal: known.internal }),
@@ -171,8 +170,22 @@ async function withCredit(
       ? {}
       : { retryAfterSeconds: known.retryAfterSeconds }),
     extensions: { ...known?.extensions, credit },
-    cause: error,
+    cause,
   });
+}
+
+/** The refusal itself must not fail for want of a credit. */
+async function creditFor(
+  admitted: Admitted,
+  { now }: Attempt,
+  { credits, log }: FlowDependencies,
+): Promise<string | undefined> {
+  try {
+    return await credits.for(admitted, now);
+  } catch (error) {
+    log.error("credit-not-signed", error);
+    return undefined;
+  }
 }
 
 /** None of these says how much is left. */

@@ -12,7 +12,12 @@ import type {
 } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import type { Ledger, SkuRef, Standing } from "./ledger-types.ts";
-import { REPAIR_ASKED_MAX, REPAIR_EVENTS_MAX, REPAIR_TRIES_MAX } from "./limits.ts";
+import {
+  REPAIR_ASKED_MAX,
+  REPAIR_EVENTS_MAX,
+  REPAIR_RUNNING_MAX,
+  REPAIR_TRIES_MAX,
+} from "./limits.ts";
 
 export interface GateRepair {
   /** Repairs this sku now, or at the next tick when that was done a moment ago. Returns at once. */
@@ -49,7 +54,7 @@ class Repair implements GateRepair {
   /** Repaired since the last tick, and in the one before: they wait for the next. */
   #resting = new Set<string>();
   #rested = new Set<string>();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, Promise<"done" | "away">>();
   /** Of every sku that exists and was compared. */
   readonly #perPurchaseMax = new Map<string, number>();
   #lastEvent = "";
@@ -63,7 +68,7 @@ class Repair implements GateRepair {
   ask(of: SkuRef): void {
     const key = keyOf(of);
     const mustWait = this.#resting.has(key) || this.#rested.has(key) || this.#running.has(key);
-    if (!mustWait && this.#resting.size < REPAIR_ASKED_MAX) void this.#start(of);
+    if (!mustWait && this.#running.size < REPAIR_RUNNING_MAX) void this.#start(of);
     // What is dropped here is found by the round.
     else if (this.#asked.size < REPAIR_ASKED_MAX) this.#asked.set(key, of);
   }
@@ -71,18 +76,26 @@ class Repair implements GateRepair {
   async tick(): Promise<void> {
     this.#rested = this.#resting;
     this.#resting = new Set();
-    const due = [...this.#asked].filter(
+    const room = Math.max(0, REPAIR_RUNNING_MAX - this.#running.size);
+    const waiting = [...this.#asked].filter(
       ([key]) => !this.#rested.has(key) && !this.#running.has(key),
     );
-    for (const [key] of due) this.#asked.delete(key);
-    await Promise.all(due.map(([, of]) => this.#start(of)));
+    await Promise.all(
+      waiting.slice(0, room).map(([key, of]) => {
+        this.#asked.delete(key);
+        return this.#start(of);
+      }),
+    );
   }
 
   async round(): Promise<void> {
     if (this.#isRoundRunning) return;
     this.#isRoundRunning = true;
     try {
-      for (const of of this.#nextOf(await this.#options.listSkus())) await this.#start(of);
+      for (const of of this.#nextOf(await this.#options.listSkus())) {
+        // Away: the next round tries again. Each call would only wait for its deadline.
+        if ((await this.#start(of)) === "away") return;
+      }
     } catch (error) {
       this.#report(error);
     } finally {
@@ -108,13 +121,16 @@ class Repair implements GateRepair {
     return skus.filter(({ event }) => chosen.has(event));
   }
 
-  #start(of: SkuRef): Promise<void> {
+  #start(of: SkuRef): Promise<"done" | "away"> {
     const key = keyOf(of);
     const running = this.#running.get(key);
     if (running !== undefined) return running;
     this.#resting.add(key);
     const work = this.#repair(of)
-      .catch((error: unknown) => this.#report(error))
+      .then(
+        () => "done" as const,
+        (error: unknown) => this.#report(error),
+      )
       .finally(() => this.#running.delete(key));
     this.#running.set(key, work);
     return work;
@@ -143,14 +159,20 @@ class Repair implements GateRepair {
     }
   }
 
-  #report(error: unknown): void {
+  /** `done`: it failed by itself, and says nothing about the others. */
+  #report(error: unknown): "done" | "away" {
     const { log } = this.#options;
     if (error instanceof StoreAwayError) {
       if (!this.#isAway) log.warn("inventory-gate-away", { reason: error.message });
       this.#isAway = true;
-    } else if (error instanceof AppError) {
+      return "away";
+    }
+    if (error instanceof AppError) {
       log.info("inventory-repair-postponed", { reason: error.message });
-    } else log.error("inventory-repair-failed", error);
+      return "away";
+    }
+    log.error("inventory-repair-failed", error);
+    return "done";
   }
 
   #back(): void {

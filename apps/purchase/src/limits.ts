@@ -15,10 +15,10 @@ export const REPAIR_EVENTS_MAX = 50;
 /** What was asked for out of turn is repaired this often at most, each sku once. */
 export const REPAIR_ASKED_MS = 100;
 export const REPAIR_ASKED_MAX = 1_000;
+/** Comparisons at the same time: a flushed store must not take PostgreSQL's connections from the buyers. */
+export const REPAIR_RUNNING_MAX = 4;
 /** Tries for one sku before it waits for the next round: purchases kept moving its counter. */
 export const REPAIR_TRIES_MAX = 3;
-/** Skus that are compared with one statement. */
-export const REPAIR_SKUS_MAX = 100;
 
 /** How often the supply of all events is looked at, and how often a report that failed is tried again. */
 export const SUPPLY_LOOK_MS = 1_000;

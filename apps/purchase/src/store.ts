@@ -25,6 +25,7 @@ export function openStore(
   { clock, log }: { clock: Clock; log: Log },
 ): Store {
   if (valkeyUrl === undefined) {
+    log.info("store-in-process", { lost: "at every restart", shared: "with no other instance" });
     return {
       bucket: createMemoryTokenBucket(clock),
       gate: createMemoryInventoryGate(clock),

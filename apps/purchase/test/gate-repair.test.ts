@@ -191,9 +191,9 @@ async function runScheduled(
 ): Promise<GateWorld> {
   const world = gateWorld(total);
   await world.repair.round();
-  const step = <Args extends readonly unknown[], Value>(work: (...args: Args) => Promise<Value>) =>
-    scheduler.scheduleFunction(async (...args: Args) => {
-      const value = await work(...args);
+  const step = <Of, Value>(work: (of: Of) => Promise<Value>): ((of: Of) => Promise<Value>) =>
+    scheduler.scheduleFunction(async (of: Of) => {
+      const value = await work(of);
       await afterEach(world);
       return value;
     });
@@ -241,7 +241,7 @@ async function runScheduled(
 }
 
 const quantity = fc.integer({ min: 1, max: 3 });
-const jti = fc.constantFrom(..."abcdefgh");
+const jti = fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h");
 const total = fc.integer({ min: 0, max: 8 });
 
 test("repairs while purchases run, in every order of steps: the counter is exact at every moment", async () => {
@@ -336,6 +336,16 @@ describe("the loop", () => {
     expect(seen).toHaveLength(2);
   });
 
+  test("200 skus asked for at once are compared a few at a time, and all of them", async () => {
+    const { repair, seen } = counting(() => []);
+    const skus = many(200, event);
+    for (const of of skus) repair.ask(of);
+    await repair.idle();
+    expect(seen.length).toBeLessThanOrEqual(4);
+    for (let ticks = 0; ticks < 100; ticks += 1) await repair.tick();
+    expect(new Set(seen).size).toBe(200);
+  });
+
   test("says what it changed, and nothing when it changed nothing", async () => {
     const { repair, lines } = counting(() => [SEAT]);
     await repair.round();
@@ -350,11 +360,12 @@ describe("the loop", () => {
 
   test("a gate that is away is told once and harms nothing; PostgreSQL away is waited for", async () => {
     const away = counting(
-      () => [SEAT],
+      () => many(50, event),
       () => Promise.reject(new StoreAwayError("away")),
     );
     for (let rounds = 0; rounds < 5; rounds += 1) await away.repair.round();
     expect(away.lines.map((line) => line.event)).toEqual(["inventory-gate-away"]);
+    expect(away.seen).toHaveLength(5); // one try a round, not one deadline for each event
     const { repair } = gateWorld(5, {
       ledger: { standing: () => Promise.reject(new AppError("unavailable")) },
     });

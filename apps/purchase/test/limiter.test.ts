@@ -88,8 +88,8 @@ test("what is given back can be taken again; a store that is away then is no err
     expect((await take()).error).toBeUndefined();
     await limiter.giveBack("a");
   }
-  const broken = {
-    take: bucket.take,
+  const broken: TokenBucket = {
+    take: (...args) => bucket.take(...args),
     giveBack: () => Promise.reject(new StoreAwayError("away")),
   };
   await expect(limiterOf(broken).limiter.giveBack("a")).resolves.toBeUndefined();

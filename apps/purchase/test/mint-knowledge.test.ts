@@ -42,7 +42,7 @@ beforeEach(async () => {
     },
   });
   knowledge = createMintKnowledge(feed);
-  expect(await knowledge.terms("spring", clock.now())).toMatchObject({ event: "spring" });
+  await knowledge.terms("spring", clock.now());
   manifestsAsked = 0;
 });
 

@@ -63,7 +63,7 @@ function reporterOf(over: Partial<Supply> = {}) {
     token: new Secret(TOKEN),
     put,
     clock: new FakeClock(),
-    log: { ...silentLog, info: line, warn: line, error: line as never },
+    log: { ...silentLog, info: line, warn: line, error: line },
   });
 }
 

@@ -2,11 +2,13 @@ import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import {
   ConfigError,
+  flag,
   httpBase,
   json,
   list,
   oneOf,
   optional,
+  optionalSecret,
   port,
   postgresUrl,
   readConfig,
@@ -144,5 +146,38 @@ test("a secret shows itself in no text, JSON or inspection", () => {
   }
   expect(() => readConfig(variables, { VESTIBULE_DATABASE_URL: "mysql://u:hunter2@h/d" })).toThrow(
     /^((?!hunter2)[^])*$/,
+  );
+});
+
+test("a flag is true or false, and a secret that may be absent is absent", () => {
+  const variables = {
+    on: optional("VESTIBULE_ON", flag(), true),
+    key: optionalSecret("VESTIBULE_KEY", secret({ charsMin: 32 })),
+  };
+  expect(readConfig(variables, {})).toEqual({ on: true, key: undefined });
+  expect(readConfig(variables, { VESTIBULE_ON: "false" }).on).toBe(false);
+  for (const value of ["", "0", "1", "no", "TRUE", "true "]) {
+    expect(() => readConfig(variables, { VESTIBULE_ON: value })).toThrow(/VESTIBULE_ON: must be/);
+  }
+  const fromFile = readConfig(variables, { VESTIBULE_KEY_FILE: "/run/key" }, () => TOKEN);
+  expect(fromFile.key?.reveal()).toBe(TOKEN);
+  expect(() => readConfig(variables, { VESTIBULE_KEY: "short" })).toThrow(/at least 32/);
+});
+
+test("what must hold between settings is told with all other mistakes", () => {
+  const seen: unknown[] = [];
+  const noFile = () => "";
+  const crossCheck = (config: object): string[] => {
+    seen.push({ ...config });
+    return "port" in config ? ["VESTIBULE_LIMIT does not fit VESTIBULE_PORT"] : [];
+  };
+  expect(() =>
+    readConfig(VARIABLES, { ...GOOD, VESTIBULE_MODE: "wild" }, noFile, crossCheck),
+  ).toThrow(/VESTIBULE_MODE: must be [^]*VESTIBULE_LIMIT does not fit/);
+  // A setting that could not be read is absent; one with a default has it.
+  expect(seen).toEqual([expect.not.objectContaining({ mode: expect.anything() as unknown })]);
+  expect(seen).toEqual([expect.objectContaining({ port: 8_787, limit: 10 })]);
+  expect(() => readConfig(VARIABLES, { ...GOOD, VESTIBULE_PORT: "x" }, noFile, crossCheck)).toThrow(
+    /^((?!does not fit)[^])*$/,
   );
 });

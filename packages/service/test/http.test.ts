@@ -144,6 +144,27 @@ test("an unknown error is 500 and logged as one, a decided 503 only noted; neith
   expect(noted).toEqual([{ event: "request-unavailable", reason: "hunter2" }]);
 });
 
+test("what is only noted is shown, and never makes an instance unready", async () => {
+  const down = () => false;
+  const notes = {
+    store: down,
+    other: () => Promise.reject(new Error("broken")),
+    third: () => true,
+  };
+  const ready = createApp({ log, checks: { a: () => true }, notes });
+  const answer = await ready.request("/readyz");
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({
+    ready: true,
+    checks: { a: true },
+    notes: { store: false, other: false, third: true },
+  });
+  const unready = createApp({ log, checks: { a: down }, notes: { store: () => true } });
+  const refused = await unready.request("/readyz");
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toMatchObject({ ready: false, notes: { store: true } });
+});
+
 test("not ready is 503 with the name of what is missing, and floods no log", async () => {
   const lines = [logged.length, noted.length];
   const app = createApp({
