@@ -72,7 +72,12 @@ export const HELP = `Starts a whole sale on this machine: PostgreSQL, mint, purc
   --help                this text
 
 Ctrl-C stops everything. The next start goes on with the same data; an option that is not given keeps
-the value of the sale that is there.
+the value of the sale that is there, also when that one is over and a new one follows it.
+
+Environment:
+  VALKEY_URL                 the Valkey or Redis for limits and seat counter; without it one of this machine
+                             is started (valkey-server or redis-server on PATH), or the purchase API counts itself
+  INVENTORY_GATE_ENABLED, TRUST_PROXY_HOPS, VALKEY_DEADLINE_MS    handed on to the purchase API (docs/operating.md)
 `;
 
 /**

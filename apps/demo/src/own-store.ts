@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { StartFailure } from "./failure.ts";
+import { StartFailure, lineFor } from "./failure.ts";
 import { freePort } from "./ports.ts";
 import type { Store, StoreOptions } from "./store-port.ts";
 import { StoreProbe } from "./store-probe.ts";
@@ -15,6 +15,8 @@ const AGAIN_MS_MIN = 200;
 const AGAIN_MS_MAX = 5_000;
 /** Whoever ends sooner than this after a start is given more time before the next one. */
 const STEADY_MS = 10_000;
+/** After so many starts that failed, about ten seconds, the reader is told where to look. */
+const FAILED_TOLD = 6;
 
 export class OwnStore implements Store {
   readonly title: string;
@@ -105,6 +107,7 @@ export class OwnStore implements Store {
     say(
       `${family} ended (${ended.end}): it is started again, and until then purchases are refused with 503.`,
     );
+    let failed = 0;
     while (!this.#closing.signal.aborted && !signal.aborted) {
       const waitMs = Math.min(AGAIN_MS_MAX, AGAIN_MS_MIN * 2 ** Math.min(this.#attempts, 10));
       this.#attempts += 1;
@@ -113,8 +116,10 @@ export class OwnStore implements Store {
         await this.#launch();
         say(`${family} is back: purchases go on.`);
         return;
-      } catch {
+      } catch (error) {
         // The next one comes; the panel says all the while that it does not run.
+        failed += 1;
+        if (failed === FAILED_TOLD) say(`${family} does not come back. ${lineFor(error)}`);
       }
     }
   }
