@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Answer } from "../src/load/shopper-messages.ts";
-import { seenOf, strays, tallyText, winners } from "../src/purchase/answers.ts";
+import { seenOf, strayMisses, strays, tallyText, winners } from "../src/purchase/answers.ts";
 import { type Books, checkBooks } from "../src/purchase/books.ts";
 import { onSeveralDevices, pressedAgain } from "../src/purchase/gate-sides.ts";
 
@@ -17,6 +17,15 @@ describe("what a crowd was told", () => {
     expect(
       strays([answer({ said: "409 already-spent" }), answer({ said: "none: ended" })]),
     ).toHaveLength(2);
+  });
+
+  it("speaks against a measurement when more than one in a hundred is neither an order nor sold out", () => {
+    const most = Array.from({ length: 99 }, () => answer({}));
+    const late = answer({ said: "503 unavailable" });
+    expect(strayMisses([...most, late])).toEqual([]);
+    expect(strayMisses([...most, late, late])).toEqual([
+      "neither an order nor sold out: 2 × 503 unavailable",
+    ]);
   });
 
   it("names one order for each winner, told of it twice or not", () => {

@@ -2,6 +2,8 @@
 import type { Answer } from "../load/shopper-messages.ts";
 import { quantile } from "../statistics.ts";
 
+const STRAY_SHARE_MAX = 0.01;
+
 /** How often each was said. */
 export function tally(answers: readonly Answer[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -12,6 +14,16 @@ export function tally(answers: readonly Answer[]): ReadonlyMap<string, number> {
 /** `500 × 201, 19500 × 409 sold-out` */
 export function tallyText(answers: readonly Answer[]): string {
   return [...tally(answers)].map(([said, count]) => `${count} × ${said}`).join(", ");
+}
+
+/**
+ * What speaks against a measurement: more than one answer in a hundred was neither an order nor "sold out".
+ * Fewer are a note's business: a store that answered late once, on a machine that was busy.
+ */
+export function strayMisses(answers: readonly Answer[]): string[] {
+  const found = strays(answers);
+  if (found.length <= answers.length * STRAY_SHARE_MAX) return [];
+  return [`neither an order nor sold out: ${tallyText(found)}`];
 }
 
 /** Whatever was said that is neither an order nor "sold out". */

@@ -1,4 +1,4 @@
-import { strays, latencyText, tallyText, winners } from "../purchase/answers.ts";
+import { latencyText, strayMisses, tallyText, winners } from "../purchase/answers.ts";
 import { checkBooks, transactionsOf } from "../purchase/books.ts";
 import { databaseOf, type GateSetting, SETTINGS, startGateSides } from "../purchase/gate-sides.ts";
 import { SKU } from "../purchase/purchase-world.ts";
@@ -76,12 +76,12 @@ async function measure(bench: Bench): Promise<Measured> {
         `${read.orders} orders of ${read.visitors} visitors, ${told.size} were told of one`,
       );
     }
-    const [stray, good] = [strays(answers), read.orders === seats && answers.length === requests];
+    const good = read.orders === seats && answers.length === requests;
     return {
       transactions,
       perSecond: (answers.length * 1_000) / elapsedMs,
       misses: [
-        ...(stray.length === 0 ? [] : [`gate ${setting}: ${tallyText(stray)}`]),
+        ...strayMisses(answers).map((miss) => `gate ${setting}: ${miss}`),
         ...(good ? [] : [`gate ${setting}: ${read.orders} orders, ${answers.length} answers`]),
       ],
       notes: [

@@ -1,5 +1,5 @@
 import type { Answer, Shopper } from "../load/shopper-messages.ts";
-import { strays, tallyText, winners } from "../purchase/answers.ts";
+import { strayMisses, tallyText, winners } from "../purchase/answers.ts";
 import { checkBooks } from "../purchase/books.ts";
 import {
   type GateSetting,
@@ -82,7 +82,11 @@ async function measure(bench: Bench): Promise<Measured> {
     spread,
     misses: [
       ...(fewer >= FEWER_LEAST ? [] : [`only ${percent(fewer)} fewer transactions`]),
-      ...strayMisses(pairs),
+      ...SETTINGS.flatMap((setting) =>
+        strayMisses(pairs.flatMap((pair) => pair[setting].answers)).map(
+          (miss) => `gate ${setting}: ${miss}`,
+        ),
+      ),
     ],
     notes: [
       `PostgreSQL transactions that may buy: ${counts.off} with the gate off, ${counts.on} with it on: ${percent(fewer)} fewer (wanted: ${REQUESTS}, ${SEATS}); each user has ${PER_USER} places in line, on devices of their own`,
@@ -141,11 +145,6 @@ async function rush(side: GateSide, event: string, shoppers: readonly Shopper[])
     throw new Error(`${books.orders} orders for ${SEATS} seats: ${tallyText(answers)}`);
   }
   return { elapsedMs, answers };
-}
-
-function strayMisses(pairs: readonly Pair[]): string[] {
-  const found = pairs.flatMap(({ on, off }) => [...strays(on.answers), ...strays(off.answers)]);
-  return found.length === 0 ? [] : [`neither an order nor sold out: ${tallyText(found)}`];
 }
 
 function ratios(pairs: readonly Pair[]): number[] {
