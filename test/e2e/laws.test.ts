@@ -46,7 +46,8 @@ let origin: RecordingOrigin;
 let second: SecondEdge;
 
 beforeAll(async () => {
-  system = await startSystem();
+  // These tests hammer with one visitor on purpose; the limit has tests of its own.
+  system = await startSystem({ environment: { VESTIBULE_LIMIT_PURCHASE: "1000/1ms" } });
   const port = await freePortBase();
   const hosts = [system.portBase, port].flatMap((each) => [
     `localhost:${each}`,
