@@ -41,7 +41,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 async function openGiven(url: string, { signal }: StoreOptions): Promise<Store> {
   const { probe, shown } = understand(url);
-  const away = await firstAnswer(probe, signal);
+  const away = await firstAnswer(probe, signal).catch(async (error: unknown) => {
+    await probe.close();
+    throw error;
+  });
   if (away !== undefined) {
     await probe.close();
     throw new StartFailure(
