@@ -32,7 +32,7 @@ function unquoted(text: string): string {
   return isQuoted ? value.slice(1, -1) : value;
 }
 
-const OURS = /^[ \t]*(?:__Host-)?vst-(?:visitor|ticket|admission)-/;
+const OURS = /^[ \t]*(?:__Host-)?vst-(?:visitor|ticket|admission|credit)-/;
 
 /**
  * The header without our cookies; `undefined` when nothing is left. Several `Cookie` headers reach us as
@@ -60,7 +60,18 @@ export function setCookie(
   cookie: { event: string; value: string; maxAgeSeconds: number; https: boolean },
 ): string {
   const { event, value, https } = cookie;
-  const maxAge = Math.max(1, Math.floor(cookie.maxAgeSeconds));
+  return text(kind, { event, value, https, maxAge: Math.max(1, Math.floor(cookie.maxAgeSeconds)) });
+}
+
+/** `Set-Cookie` that makes a browser forget it. */
+export function clearCookie(kind: CookieKind, of: { event: string; https: boolean }): string {
+  return text(kind, { ...of, value: "", maxAge: 0 });
+}
+
+function text(
+  kind: CookieKind,
+  { event, value, maxAge, https }: { event: string; value: string; maxAge: number; https: boolean },
+): string {
   const name = cookieName(kind, event, { https });
   return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${https ? "; Secure" : ""}`;
 }

@@ -31,6 +31,8 @@ export const MEMO_CHARS_MAX = 4_194_304;
 
 /** `Retry-After` of a held request, and of one that no mint could serve: spread over this range. */
 export const WAITING_RETRY_SECONDS = 10;
+/** Something may come back: looked for as seldom as the page does. */
+export const SOLD_OUT_RETRY_SECONDS = 30;
 export const AWAY_RETRY_SECONDS_MIN = 3;
 export const AWAY_RETRY_SECONDS_MAX = 9;
 

@@ -35,6 +35,14 @@ export const claimRequestSchema = z.strictObject({
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
 
+/**
+ * Member of a 425 for a claim with a credit: the place gets the next slot, and the credit has done what it can.
+ * A 410 for such a claim refuses the credit for good; every other answer leaves it as it was.
+ */
+export interface CreditUsed {
+  readonly creditUsed?: true;
+}
+
 /** 201. Claiming again gives the same admission (`jti`). */
 export interface ClaimAnswer {
   readonly opensAt: number;
@@ -57,6 +65,8 @@ export interface EdgePlace {
   readonly opensAt?: number;
   readonly closesAt?: number;
   readonly claimBy?: number;
+  /** The slot is over, and a credit was shown: a claim makes it good. */
+  readonly credit?: true;
 }
 
 /** Edge, `POST /_vestibule/events/{event}/admissions`; the token only in token mode. */

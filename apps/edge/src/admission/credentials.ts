@@ -2,6 +2,7 @@
 import { COOKIE_CHARS_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
 import {
   ADMISSION_HEADER,
+  CREDIT_HEADER,
   MODE_HEADER,
   TICKET_HEADER,
   VISITOR_HEADER,
@@ -37,7 +38,7 @@ export function isTokenShaped(text: string | undefined): text is string {
 export function isHeadTooLarge({ headers, cookie, ours }: Head): boolean {
   if (cookie !== null && cookie.length > COOKIE_CHARS_MAX) return true;
   if (ours.length === 0) return false;
-  return [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER].some(
+  return [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER, CREDIT_HEADER].some(
     (name) => (headers.get(name)?.length ?? 0) > TOKEN_CHARS_MAX,
   );
 }
@@ -66,6 +67,21 @@ export function readCredentials(
   const admission = readCookie(cookie, cookieName("admission", event, { https }));
   const byCookie = visitor !== undefined || ticket !== undefined || admission !== undefined;
   return wellFormed({ visitor, ticket, admission }, { tokenMode: false, byCookie });
+}
+
+/**
+ * The credit beside them, shown in the same way. Read only where it can be of use: whoever is on the way to
+ * the shop needs none. Nothing here says that it is genuine: only the mint knows its key.
+ */
+export function readCredit(
+  { headers, cookie }: Head,
+  { event, https }: { event: string; https: boolean },
+  { tokenMode }: Credentials,
+): string | undefined {
+  const text = tokenMode
+    ? (headers.get(CREDIT_HEADER) ?? undefined)
+    : readCookie(cookie ?? "", cookieName("credit", event, { https }));
+  return isTokenShaped(text) ? text : undefined;
 }
 
 function wellFormed(

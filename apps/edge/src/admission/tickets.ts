@@ -82,6 +82,15 @@ export type Turn =
   /** No drip is known. */
   | { readonly kind: "unknown" };
 
+/**
+ * Is the slot over, or may it be, by the clock of the mint? `skewMs` is the tolerance between the two: 0 asks
+ * this location's clock alone. A number that the line has passed is over unless a slot is owed to it.
+ */
+export function mayBeOver(turn: Turn, now: number, skewMs: number): boolean {
+  if (turn.kind === "committed") return now >= turn.closesAt - skewMs;
+  return turn.kind === "passed" || turn.kind === "unknown";
+}
+
 export function turnOf(number: number, drip: KnownDrip | undefined, event: ManifestEvent): Turn {
   if (drip === undefined) return { kind: "unknown" };
   const { segments, heldSince, committed } = drip.claims;

@@ -1,6 +1,7 @@
 /** Answers to one person: nothing of them may be kept by a cache (EP-10). */
 import {
   ADMISSION_HEADER,
+  CREDIT_HEADER,
   TICKET_HEADER,
   VISITOR_HEADER,
   type CookieKind,
@@ -16,6 +17,7 @@ const HEADERS: Record<CookieKind, string> = {
   visitor: VISITOR_HEADER,
   ticket: TICKET_HEADER,
   admission: ADMISSION_HEADER,
+  credit: CREDIT_HEADER,
 };
 
 /** A token for its owner, and the second from which it is of no more use. */

@@ -3,10 +3,12 @@ import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { EdgeClaimAnswer } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { etaRange } from "@vestibule/drip/estimate";
-import { isTokenShaped, readCredentials } from "../admission/credentials.ts";
-import { type Place, turnOf } from "../admission/tickets.ts";
+import { isTokenShaped, readCredentials, readCredit } from "../admission/credentials.ts";
+import { type Place, type Turn, mayBeOver, turnOf } from "../admission/tickets.ts";
+import { clearCookie } from "../cookies.ts";
 import { dripView } from "../drip-poll.ts";
-import { WAITING_RETRY_SECONDS } from "../limits.ts";
+import { SOLD_OUT_RETRY_SECONDS, WAITING_RETRY_SECONDS } from "../limits.ts";
+import type { MintReply } from "../mint-client.ts";
 import { holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
@@ -16,10 +18,8 @@ import { mintAway, mintRefusal } from "./refusals.ts";
 
 export async function postAdmission(visit: Visit, event: ManifestEvent): Promise<Response> {
   const { edge, now } = visit;
-  const credentials = readCredentials(visit.head, {
-    event: event.event,
-    https: visit.address.https,
-  });
+  const scope = { event: event.event, https: visit.address.https };
+  const credentials = readCredentials(visit.head, scope);
   const crossSite = refuseCrossSite(visit, event, credentials);
   if (crossSite !== undefined) return crossSite;
   const form = await readForm(visit, event);
@@ -38,13 +38,23 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     const place = await edge.tickets.check(credentials, event, now);
     if (place === undefined) return noTicket(event);
     await edge.feed.whenKnown(`drip:${event.event}`, now);
-    const refusal = refuseHere(visit, event, place);
+    const shown = readCredit(visit.head, scope, credentials);
+    const turn = turnOf(place.number, edge.feed.drip(event.event), event);
+    const credit = mayBeOver(turn, now, edge.config.skewSeconds * 1000) ? shown : undefined;
+    const refusal = refuseHere(visit, event, { place, turn, credit });
     if (refusal !== undefined) return refusal;
     const { visitor, ticket } = place;
     const path = `/v1/events/${event.event}/admissions`;
-    const reply = await edge.mint.post(path, { visitor, ticket }, now);
+    const asked = { visitor, ticket, ...(credit === undefined ? {} : { credit }) };
+    const reply = await edge.mint.post(path, asked, now);
     if (reply.kind === "away") return mintAway(visit);
-    if (reply.kind === "refused") return mintRefusal(visit, reply);
+    if (reply.kind === "refused") {
+      const answer = mintRefusal(visit, reply);
+      if (credit !== undefined && !credentials.tokenMode && isSpent(reply)) {
+        answer.headers.append("Set-Cookie", clearCookie("credit", scope));
+      }
+      return answer;
+    }
     const { opensAt, closesAt, admission } = reply.body;
     const wellFormed = typeof opensAt === "number" && typeof closesAt === "number";
     if (!wellFormed || typeof admission !== "string" || !isTokenShaped(admission)) {
@@ -56,6 +66,11 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     const tokens = [{ kind: "admission" as const, value: admission, until }];
     return handOver(personal(body, 201), tokens, { visit, event, tokenMode });
   }
+}
+
+/** The credit is used, or was refused for good. */
+function isSpent({ code, body }: MintReply & { kind: "refused" }): boolean {
+  return code === "slot-over" || (code === "too-early" && body["creditUsed"] === true);
 }
 
 /** 403: nobody's place was shown. Joining is the way forward. */
@@ -70,19 +85,21 @@ export function noTicket(event: ManifestEvent): Response {
 function refuseHere(
   { edge, now }: Visit,
   event: ManifestEvent,
-  place: Place,
+  { place, turn, credit }: { place: Place; turn: Turn; credit: string | undefined },
 ): Response | undefined {
   const drip = edge.feed.drip(event.event);
   if (drip?.claims.state === "ended") return problem("event-ended");
-  const turn = turnOf(place.number, drip, event);
   if (turn.kind === "held") {
     const detail = "The sale is paused. Your place is kept.";
     return problem("held", { detail, retryAfterSeconds: WAITING_RETRY_SECONDS });
   }
-  if (turn.kind === "committed" && now >= turn.closesAt + edge.config.skewSeconds * 1000) {
-    return problem("slot-over");
-  }
+  const isOver = turn.kind === "committed" && mayBeOver(turn, now, -edge.config.skewSeconds * 1000);
+  if (isOver && credit === undefined) return problem("slot-over");
   if (turn.kind !== "waiting" || drip === undefined) return undefined;
+  if (drip.claims.state === "soldout") {
+    const detail = "The sale is sold out. Your place is kept, in case something comes back.";
+    return problem("sold-out", { detail, retryAfterSeconds: SOLD_OUT_RETRY_SECONDS });
+  }
   const eta = etaRange(place.number, dripView(event.event, drip), now);
   const waitMs = eta === undefined ? WAITING_RETRY_SECONDS * 1000 : eta.fromMs / 2;
   const retryAfterSeconds = Math.min(60, Math.max(2, waitMs / 1000));

@@ -5,14 +5,15 @@ import {
   VISITOR_HEADER,
 } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import { readCredentials } from "../admission/credentials.ts";
+import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
+import { isTokenShaped, readCredentials } from "../admission/credentials.ts";
 import { isHeldForAll } from "@vestibule/token/cuts";
 import { withDeadline } from "../deadline.system.ts";
-import { PURCHASE_DEADLINE_MS, WAITING_RETRY_SECONDS } from "../limits.ts";
+import { PURCHASE_DEADLINE_MS, UPSTREAM_BYTES_MAX, WAITING_RETRY_SECONDS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { isJson } from "../routing/cross-origin.ts";
 import type { Visit } from "../visit.ts";
-import { refuseCrossSite } from "./answers.ts";
+import { type Handover, handOver, refuseCrossSite } from "./answers.ts";
 import { readText } from "./form.ts";
 
 /** Of the purchase API's answer, besides status and body. */
@@ -36,16 +37,28 @@ export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<
   if (isHeldForAll(edge.feed.drip(event.event)?.claims)) return problem("held", held);
   const body = await readText(request);
   if (body instanceof Response) return body;
-  return send(visit, { event: event.event, body, ...check });
+  const { answer, credit } = await send(visit, { event: event.event, body, ...check });
+  if (credit === undefined || credentials.tokenMode) return answer;
+  const until = now + CREDIT_SECONDS * 1000;
+  const kept: Handover[] = [{ kind: "credit", value: credit, until }];
+  return handOver(answer, kept, { visit, event, tokenMode: false });
+}
+
+interface Sold {
+  readonly answer: Response;
+  /** Given when the purchase failed by a fault of ours: the browser keeps it until it is claimed with. */
+  readonly credit?: string;
 }
 
 async function send(
   { edge, request }: Visit,
   purchase: { event: string; body: string; admission: string; visitor: string },
-): Promise<Response> {
+): Promise<Sold> {
   const { purchaseUrl } = edge.config;
   const away = { detail: "Nothing was bought, or send this again with the same Idempotency-Key." };
-  if (purchaseUrl === undefined) return problem("unavailable", { retryAfterSeconds: 30 });
+  if (purchaseUrl === undefined) {
+    return { answer: problem("unavailable", { retryAfterSeconds: 30 }) };
+  }
   const headers = new Headers({
     "Content-Type": "application/json",
     Accept: "application/json",
@@ -55,19 +68,37 @@ async function send(
   const key = request.headers.get(IDEMPOTENCY_KEY_HEADER);
   if (key !== null) headers.set(IDEMPOTENCY_KEY_HEADER, key);
   try {
-    const answer = await withDeadline(PURCHASE_DEADLINE_MS, (signal) =>
-      edge.fetch(`${purchaseUrl}/v1/events/${purchase.event}/purchases`, {
+    const url = `${purchaseUrl}/v1/events/${purchase.event}/purchases`;
+    const { answer, text } = await withDeadline(PURCHASE_DEADLINE_MS, async (signal) => {
+      const answer = await edge.fetch(url, {
         ...{ method: "POST", headers, body: purchase.body, redirect: "manual", signal },
-      }),
-    );
-    const response = new Response(answer.body, { status: answer.status });
+      });
+      return { answer, text: answer.status >= 500 ? await shortText(answer) : undefined };
+    });
+    const response = new Response(text ?? answer.body, { status: answer.status });
     for (const name of PASSED_ON) {
       const value = answer.headers.get(name);
       if (value !== null) response.headers.set(name, value);
     }
     response.headers.set("Cache-Control", "private, no-store");
-    return response;
+    const credit = text === undefined ? undefined : creditIn(text);
+    return { answer: response, ...(credit === undefined ? {} : { credit }) };
   } catch {
-    return problem("unavailable", { ...away, retryAfterSeconds: 5 });
+    return { answer: problem("unavailable", { ...away, retryAfterSeconds: 5 }) };
+  }
+}
+
+/** `undefined` for what says to be longer than any problem document: passed on without a look. */
+async function shortText(answer: Response): Promise<string | undefined> {
+  const length = Number(answer.headers.get("content-length") ?? 0);
+  return length > UPSTREAM_BYTES_MAX ? undefined : answer.text();
+}
+
+function creditIn(text: string): string | undefined {
+  try {
+    const credit = (JSON.parse(text) as { credit?: unknown } | null)?.credit;
+    return typeof credit === "string" && isTokenShaped(credit) ? credit : undefined;
+  } catch {
+    return undefined;
   }
 }

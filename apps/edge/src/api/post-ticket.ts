@@ -5,7 +5,7 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { type Credentials, isTokenShaped, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
-import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
+import { COOKIES_OUTLIVE_EVENT_MS, SOLD_OUT_RETRY_SECONDS } from "../limits.ts";
 import { holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
@@ -31,6 +31,11 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
 
   const place = await edge.tickets.check(credentials, event, now);
   if (place !== undefined) await edge.feed.whenKnown(`drip:${event.event}`, now);
+  if (place === undefined && edge.feed.drip(event.event)?.claims.state === "soldout") {
+    const detail = "The sale is sold out. Joining may be possible again when something comes back.";
+    const refused = problem("sold-out", { detail, retryAfterSeconds: SOLD_OUT_RETRY_SECONDS });
+    return formOr(joining, refused);
+  }
   const kept =
     place === undefined || !keepsPlace(visit, event, place)
       ? undefined

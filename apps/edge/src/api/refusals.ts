@@ -38,8 +38,10 @@ export function mintRefusal(visit: Visit, reply: MintReply & { kind: "refused" }
       body[name],
     ]),
   );
+  // Of a claim with a credit: it has done what it can.
+  const creditUsed = body["creditUsed"] === true ? { creditUsed: true } : {};
   return problem(code, {
-    extensions,
+    extensions: { ...extensions, ...creditUsed },
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }

@@ -2,7 +2,7 @@
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { script, style } from "#page-assets";
 import type { AdmissionCheck } from "../admission/admissions.ts";
-import type { Credentials } from "../admission/credentials.ts";
+import { type Credentials, readCredit } from "../admission/credentials.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
 import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import { setCookie } from "../cookies.ts";
@@ -33,9 +33,12 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   const place = await edge.tickets.check(credentials, event, now);
   const known = edge.feed.drip(event.event);
   const settings = settingsOf(event);
+  const scope = { event: event.event, https: visit.address.https };
+  const credit = readCredit(visit.head, scope, credentials) === undefined ? undefined : true;
   const view = viewOf({
     settings,
     now,
+    credit,
     number: place?.number,
     drip: known === undefined ? undefined : dripView(event.event, known),
     condition,
@@ -47,7 +50,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     eventTitle: event.title,
     accent: accentFor(event.accent),
     returnPath: returnPathOf(visit, event),
-    data: { settings, now, number: place?.number, condition, title: event.title },
+    data: { settings, now, number: place?.number, condition, credit, title: event.title },
     nonce,
     script,
     style,

@@ -12,6 +12,7 @@ export interface PageData {
   readonly now: number;
   readonly number?: number | undefined;
   readonly condition?: Condition | undefined;
+  readonly credit?: boolean | undefined;
   readonly title: string;
 }
 

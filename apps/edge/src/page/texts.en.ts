@@ -36,6 +36,7 @@ export const texts = {
     known: "Your turn is coming up",
     turn: "It is your turn",
     missed: "Your turn has passed",
+    credit: "Your turn is not lost",
     paused: "The sale is paused",
     soldout: "Sold out",
     ended: "This event has ended",
@@ -52,8 +53,13 @@ export const texts = {
     turn: "You can go in now.",
     missed:
       "It was not taken up in time, so the next person went ahead. You can join the line again.",
+    credit:
+      "Something went wrong on our side while you were buying. You get the next free turn: this page takes it for you.",
     paused: "Nobody goes in at the moment. Your place is kept, and the line goes on from here.",
-    soldout: "Everything has been sold. Nobody else goes in.",
+    soldout:
+      "Everything is sold or reserved right now. Your place is kept: if something comes back, the line goes on by itself.",
+    soldoutWithout:
+      "Everything is sold or reserved right now. If something comes back, the line opens again on this page.",
     ended: "Thank you for your interest.",
     unreachable: "Your place is kept. This page keeps trying.",
     unreachableWithout: "This page keeps trying to get you a place.",

@@ -15,6 +15,7 @@ export type PageState =
   | "known"
   | "turn"
   | "missed"
+  | "credit"
   | "paused"
   | "soldout"
   | "ended"
@@ -47,6 +48,8 @@ export interface ViewInput {
   readonly aheadMost?: number | undefined;
   /** The mint said that the slot is over. */
   readonly missed?: boolean | undefined;
+  /** A purchase failed by a fault of ours: when the slot is over, a claim makes it good. */
+  readonly credit?: boolean | undefined;
   /** The admission is in hand, for this slot. */
   readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
 }
@@ -69,9 +72,13 @@ export interface View {
 const NEAR_MS = 60_000;
 
 export function viewOf(input: ViewInput): View {
-  const { settings, now, number, drip, aheadMost = Infinity } = input;
+  const { settings, now, drip, aheadMost = Infinity } = input;
   const slot = slotOfNumber(input);
-  const state = stateOf(input, slot);
+  const found = stateOf(input, slot);
+  // Joining again is no way out while nobody can join: then it is as for somebody without a place.
+  const isShut = found === "missed" && drip?.state === "soldout";
+  const state = isShut ? "soldout" : found;
+  const number = isShut ? undefined : input.number;
   const notice = drip?.notice ?? "";
   const base = { state, number, slot, notice, settings, now };
   if (number === undefined || drip === undefined) {
@@ -91,17 +98,20 @@ export function viewOf(input: ViewInput): View {
   };
 }
 
-function slotOfNumber({ number, drip, settings, claimed }: ViewInput): SlotTimes | undefined {
+function slotOfNumber(input: ViewInput): SlotTimes | undefined {
+  const { number, drip, settings, claimed, now } = input;
   if (number === undefined) return undefined;
   const opens = drip && slotOf(drip.segments, number, drip);
-  if (opens !== undefined) return slotTimes(opens, settings);
-  if (claimed === undefined || drip?.heldSince !== undefined) return undefined;
+  const listed = opens === undefined ? undefined : slotTimes(opens, settings);
+  // One that is over says nothing about the slot that made it good.
+  if (listed !== undefined && now < listed.closesAt) return listed;
+  if (claimed === undefined || drip?.heldSince !== undefined) return listed;
   // Segments are listed until their claims are over; what is claimed already lasts longer.
   return slotTimes(claimed.opensAt as SlotTimes["opensAt"], settings);
 }
 
 function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
-  const { settings, now, number, drip, condition, missed, claimed } = input;
+  const { settings, now, number, drip, condition, missed, claimed, credit } = input;
   if (condition === "cookies") return "cookies";
   if (now >= (drip?.endsAt ?? settings.endsAt) || drip?.state === "ended") return "ended";
   if (number === undefined) {
@@ -109,16 +119,17 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
     if (drip?.state === "soldout") return "soldout";
     return condition ?? "joining";
   }
-  if (missed === true) return "missed";
-  if (slot !== undefined) {
-    if (now < slot.opensAt) return "known";
-    return now < (claimed === undefined ? slot.claimBy : slot.closesAt) ? "turn" : "missed";
-  }
+  // Whoever has a credit had claimed.
+  const isClaimed = claimed !== undefined || credit === true;
+  const isOver = slot !== undefined && now >= (isClaimed ? slot.closesAt : slot.claimBy);
+  if ((missed === true || isOver) && credit !== true) return "missed";
+  if (slot !== undefined && !isOver) return now < slot.opensAt ? "known" : "turn";
   if (condition !== undefined) return condition;
   if (drip === undefined) return "waiting";
   if (drip.state === "soldout") return "soldout";
   if (drip.heldSince !== undefined || drip.state === "paused") return "paused";
   if (now >= drip.exp * 1000) return "unreachable";
+  if (credit === true && (isOver || number <= drip.committed)) return "credit";
   if (now < (drip.startsAt ?? settings.startsAt ?? 0)) return "scheduled";
   const eta = etaRange(number, drip, now);
   return number <= drip.committed || (eta !== undefined && eta.fromMs < NEAR_MS)

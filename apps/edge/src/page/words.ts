@@ -83,6 +83,7 @@ function leadOf(view: View): string {
   }
   if (state === "scheduled" && number !== undefined) return texts.lead.scheduledWithPlace;
   if (state === "unreachable" && number === undefined) return texts.lead.unreachableWithout;
+  if (state === "soldout" && number === undefined) return texts.lead.soldoutWithout;
   return texts.lead[state];
 }
 
@@ -93,6 +94,7 @@ function actionOf({ state, number }: View): Words["action"] {
     case "missed":
       return "join-again";
     case "turn":
+    case "credit":
       return "enter";
     case "ended":
       return "none";

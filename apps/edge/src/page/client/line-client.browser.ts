@@ -1,5 +1,5 @@
 /** The three requests of the page. A failure is a value: the page has an answer to each. */
-import type { EdgeClaimAnswer, EdgeJoinAnswer } from "@vestibule/contracts/line-api";
+import type { CreditUsed, EdgeClaimAnswer, EdgeJoinAnswer } from "@vestibule/contracts/line-api";
 import type { DripView } from "@vestibule/contracts/statements";
 
 const DEADLINE_MS = 10_000;
@@ -12,6 +12,8 @@ export type Reply<Body> =
       readonly status: number;
       readonly retryAfterMs: number;
       readonly reason: unknown;
+      /** Of a claim with a credit: it has done what it can. */
+      readonly creditUsed: boolean;
     };
 
 export function createLineClient(event: string) {
@@ -23,13 +25,14 @@ export function createLineClient(event: string) {
         signal: AbortSignal.timeout(DEADLINE_MS),
         headers: { Accept: "application/json" },
       });
-      const body = (await response.json()) as Body & { reason?: unknown };
+      const body = (await response.json()) as Body & { reason?: unknown } & CreditUsed;
       if (response.ok) return { ok: true, body, receivedAt: Date.now() };
       const seconds = Number(response.headers.get("Retry-After"));
       const retryAfterMs = seconds > 0 && seconds < 86_400 ? seconds * 1000 : 0;
-      return { ok: false, status: response.status, retryAfterMs, reason: body.reason };
+      const { reason, creditUsed = false } = body;
+      return { ok: false, status: response.status, retryAfterMs, reason, creditUsed };
     } catch {
-      return { ok: false, status: 0, retryAfterMs: 0, reason: undefined };
+      return { ok: false, status: 0, retryAfterMs: 0, reason: undefined, creditUsed: false };
     }
   };
   const post: RequestInit = { method: "POST", credentials: "same-origin", cache: "no-store" };

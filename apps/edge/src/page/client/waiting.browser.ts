@@ -31,6 +31,9 @@ const NEWCOMER_ETA_MS = 2_000;
 const PAUSED_LOOK_MS = 5_000;
 const PAUSED_SPREAD_MS = 3_000;
 const PAUSED_MINUTES = 2;
+/** Sold out: something may come back. The one who is refused first looks sooner. */
+const SOLD_OUT_LOOK_MS = 20_000;
+const REFUSED_LOOK_MS = 2_000;
 /** Two clocks of one device that part by more than this: one of them was changed, or slept. */
 const CLOCK_JUMP_MS = 2_000;
 
@@ -49,12 +52,15 @@ export class Waiting {
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
   /** The mint said that the slot is over. */
   #missed = false;
+  /** Shown by the browser, in a cookie; once used it stands for the slot that is on its way. */
+  #credit: "shown" | "used" | undefined;
   /** Requests that failed in a row, and what the last one was told to wait. */
   #failures = 0;
   #advisedMs = 0;
   #cookiesRefused = 0;
   /** Looks at the line to be taken soon: at once, and quickly one after the other. */
   #lookNow = false;
+  #lookSoon = false;
   #quickLooks = 0;
   /** The opening for which the claim is planned. */
   #plannedFor: number | undefined;
@@ -65,6 +71,7 @@ export class Waiting {
     this.#data = data;
     this.#number = data.number;
     this.#condition = data.condition;
+    if (data.credit === true) this.#credit = "shown";
     this.#line = createLineClient(data.settings.event);
     this.#time = createMintTime(data.now, receivedAt);
   }
@@ -109,8 +116,11 @@ export class Waiting {
       condition: this.#condition,
       missed: this.#missed,
       claimed: this.#claimed,
+      credit: this.#credit !== undefined,
       aheadMost: this.#aheadMost,
     });
+    const hasSlot = view.state === "known" || view.state === "turn";
+    if (hasSlot && this.#credit === "used") this.#credit = undefined;
     const passed = view.state === "turn" || view.state === "missed";
     if (!passed) this.#aheadMost = view.ahead ?? this.#aheadMost;
     return view;
@@ -157,9 +167,10 @@ export class Waiting {
         // The first answer has set the cookie: a browser that keeps it joins with the second try.
         this.#cookiesRefused += 1;
         if (this.#cookiesRefused > 1) this.#condition = "cookies";
-      } else if (reply.status === 410) {
+      } else if (reply.status === 410 || reply.status === 409) {
         this.#failures += 1;
         this.#advisedMs = OVER_RETRY_MS;
+        this.#lookSoon = reply.status === 409;
       } else this.#failed(reply.status, reply.retryAfterMs);
     });
   }
@@ -170,10 +181,21 @@ export class Waiting {
       if (reply.ok) {
         this.#heard();
         this.#claimed = reply.body;
-      } else if (reply.status === 410) this.#missed = true;
-      else if (reply.status === 403) this.#number = undefined;
-      else if (reply.status === 425) this.#advisedMs = Math.max(reply.retryAfterMs, RETRY_MS);
-      else this.#failed(reply.status, reply.retryAfterMs);
+      } else if (reply.status === 410) {
+        this.#missed = true;
+        this.#credit = undefined;
+      } else if (reply.status === 403) this.#number = undefined;
+      else if (reply.status === 425) {
+        this.#advisedMs = Math.max(reply.retryAfterMs, RETRY_MS);
+        if (reply.creditUsed && this.#credit !== "used") {
+          this.#credit = "used";
+          this.#lookNow = true;
+          this.#quickLooks = NEWCOMER_LOOKS;
+        }
+      } else if (reply.status === 409) {
+        this.#advisedMs = OVER_RETRY_MS;
+        this.#lookSoon = true;
+      } else this.#failed(reply.status, reply.retryAfterMs);
     });
   }
 
@@ -190,7 +212,9 @@ export class Waiting {
     const view = this.#view();
     this.#planJoin();
     this.#planClaim(view);
-    this.#planPoll(view);
+    // Claims that are tried again and again must not push the next look away.
+    const urgent = this.#lookNow || this.#lookSoon;
+    if (task !== "claim" || urgent || !this.#timers.isSet("poll")) this.#planPoll(view);
   }
 
   #failed(status: number, retryAfterMs: number): void {
@@ -206,15 +230,20 @@ export class Waiting {
     if (this.#condition !== "cookies") this.#condition = undefined;
   }
 
+  /** Nobody joins: whether that changes is seen in the drip. */
+  #isShut(): boolean {
+    return this.#drip?.state === "ended" || this.#drip?.state === "soldout";
+  }
+
   #planJoin(): void {
     const stopped = this.#condition === "cookies" || this.#timers.isBusy("join");
     if (this.#number !== undefined || stopped || this.#timers.isSet("join")) return;
     const untilOpenMs = opensForJoins(this.#data.settings) - this.#now();
-    const over = this.#drip?.state === "ended" || this.#drip?.state === "soldout";
-    const join = () => this.#join();
+    const join = () => (this.#isShut() ? undefined : this.#join());
     if (untilOpenMs > 0) {
       this.#timers.later("join", untilOpenMs + Math.random() * OPENING_SPREAD_MS, join);
-    } else if (!over) this.#timers.later("join", this.#failures > 0 ? this.#retryMs() : 0, join);
+    } else if (!this.#isShut())
+      this.#timers.later("join", this.#failures > 0 ? this.#retryMs() : 0, join);
   }
 
   #planClaim({ slot, state }: View): void {
@@ -230,8 +259,11 @@ export class Waiting {
     }
     timers.cancel("enter");
     // The line has passed this number without a slot: the mint owes it one, or says that it is over.
-    const owed = state === "near" && this.#number <= (this.#drip?.committed ?? 0);
-    if (slot === undefined && !owed) timers.cancel("claim");
+    const passed = state === "near" && this.#number <= (this.#drip?.committed ?? 0);
+    const owed = passed || state === "credit";
+    // A slot that is over is of no use, unless it is made good.
+    const isOver = slot !== undefined && this.#now() >= slot.closesAt && state !== "missed";
+    if ((slot === undefined || isOver) && !owed) timers.cancel("claim");
     else if (this.#failures > 0 || this.#advisedMs > 0 || slot === undefined) {
       if (!timers.isSet("claim")) timers.later("claim", this.#retryMs(), () => this.#claim());
     } else if (!timers.isSet("claim") || slot.opensAt !== this.#plannedFor) {
@@ -247,10 +279,19 @@ export class Waiting {
     this.#timers.later("poll", this.#pollDelayMs(view), () => this.#poll());
   }
 
-  #pollDelayMs({ slot, eta, state, ahead = Infinity }: View): number {
+  #pollDelayMs({ slot: known, eta, state, ahead = Infinity }: View): number {
+    // What is over says nothing about the slot that makes it good.
+    const slot = state === "credit" ? undefined : known;
     if (this.#lookNow) {
       this.#lookNow = false;
       return 0;
+    }
+    if (this.#lookSoon) {
+      this.#lookSoon = false;
+      return REFUSED_LOOK_MS * (1 + Math.random());
+    }
+    if (state === "soldout" && !document.hidden && this.#failures === 0) {
+      return SOLD_OUT_LOOK_MS * (1 + Math.random());
     }
     const mayBeNext = slot === undefined && (eta?.fromMs ?? Infinity) < NEWCOMER_ETA_MS;
     if (this.#quickLooks > 0 && mayBeNext && this.#failures === 0) {

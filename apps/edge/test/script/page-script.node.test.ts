@@ -1,0 +1,155 @@
+/** What an open page does by itself: sold out and back, and a turn that was lost by a fault of ours. */
+import { describe, expect, test } from "vitest";
+import { NOW } from "../event.ts";
+import { ScriptWorld } from "./script-world.ts";
+
+const MINUTE = 60_000;
+const OLD = { base: 1, count: 100, from: NOW - 900_000, until: NOW - 800_000 };
+const joined = () => ({ status: 201, body: { event: "demo", number: 101, issuedAt: NOW } });
+const soldOut = () => ({ status: 409, retryAfter: 30 });
+const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (times[i] ?? 0));
+
+describe("sold out", () => {
+  test("a page with a place goes on looking, every 20 to 40 s and out of step, and goes on by itself", async () => {
+    const spreads = new Set<number>();
+    for (let round = 0; round < 5; round += 1) {
+      const world = new ScriptWorld({ number: 500, drip: { state: "soldout" } });
+      await world.pass(20 * MINUTE);
+      expect(world.state).toBe("soldout");
+      const between = gaps(world.times("drip"));
+      expect(between.length).toBeGreaterThan(25);
+      for (const ms of between) {
+        expect(ms).toBeGreaterThanOrEqual(20_000);
+        expect(ms).toBeLessThanOrEqual(40_000);
+        spreads.add(Math.round(ms));
+      }
+      expect(world.asked.every(({ name }) => name === "drip")).toBe(true);
+      world.say({ state: "open" });
+      await world.pass(41_000);
+      expect(world.state).toBe("waiting");
+    }
+    expect(spreads.size).toBeGreaterThan(50);
+  });
+
+  test("hidden it looks more rarely", async () => {
+    const world = new ScriptWorld({ number: 500, drip: { state: "soldout" } });
+    world.document.hidden = true;
+    await world.pass(30 * MINUTE);
+    expect(world.times("drip").length).toBeLessThan(42);
+  });
+
+  test("a join that was refused is tried again when it reopens, and not before", async () => {
+    const world = new ScriptWorld({ drip: { state: "soldout" } });
+    world.grant = soldOut;
+    await world.pass(20 * MINUTE);
+    expect(world.state).toBe("soldout");
+    expect(world.times("tickets").length).toBeLessThanOrEqual(1);
+    world.grant = joined;
+    world.say({ state: "open" });
+    await world.pass(45_000);
+    expect(world.text("number")).toBe("101");
+  });
+
+  test("refused by a mint that knows more than the statement at hand: no storm, and soon the truth", async () => {
+    const world = new ScriptWorld({ drip: { state: "open" } });
+    world.grant = soldOut;
+    await world.pass(1_000);
+    world.say({ state: "soldout" });
+    await world.pass(10_000);
+    expect(world.state).toBe("soldout");
+    await world.pass(10 * MINUTE);
+    expect(world.times("tickets").length).toBeLessThanOrEqual(2);
+    expect(world.times("drip").length).toBeLessThan(40);
+  });
+
+  test("refused all the time by a mint whose statement says open: a bounded number of tries", async () => {
+    const world = new ScriptWorld({ drip: { state: "open" } });
+    world.grant = soldOut;
+    await world.pass(10 * MINUTE);
+    expect(world.times("tickets").length).toBeLessThan(30);
+    expect(world.asked.length).toBeLessThan(260);
+  });
+});
+
+describe("a turn that was lost by a fault of ours", () => {
+  const fresh = { base: 50, count: 1, from: NOW + 20_000, until: NOW + 21_000 };
+  const used = () => ({ status: 425, body: { creditUsed: true }, retryAfter: 1 });
+
+  test("is claimed again by the page itself, which moves in when the fresh turn opens", async () => {
+    const world = new ScriptWorld({ number: 50, credit: true, drip: { segments: [OLD] } });
+    world.grant = used;
+    await world.pass(1_000);
+    expect(world.state).toBe("credit");
+    expect(world.text("headline")).toBe("Your turn is not lost");
+    expect(world.times("admissions").length).toBeGreaterThan(0);
+    world.say({ segments: [fresh] });
+    world.grant = () => ({
+      status: 201,
+      body: { opensAt: fresh.from, closesAt: fresh.from + 600_000 },
+    });
+    await world.pass(10_000);
+    expect(world.state).toBe("known");
+    expect(world.reloads).toBe(0);
+    await world.pass(10_000);
+    expect(world.reloads).toBe(1);
+  });
+
+  test("whose slot is listed no more, or not settled yet: asked until it is, not faster than every 1.5 s", async () => {
+    const world = new ScriptWorld({ number: 50, credit: true });
+    world.grant = () => ({ status: 425, body: {}, retryAfter: 1 });
+    await world.pass(MINUTE);
+    expect(world.state).toBe("credit");
+    const claims = world.times("admissions");
+    expect(claims.length).toBeGreaterThan(20);
+    for (const ms of gaps(claims)) expect(ms).toBeGreaterThanOrEqual(1_500);
+  });
+
+  test("whose credit was refused for good: the page says that the turn has passed, and asks no more", async () => {
+    const world = new ScriptWorld({ number: 50, credit: true, drip: { segments: [OLD] } });
+    world.grant = () => ({ status: 410 });
+    await world.pass(5 * MINUTE);
+    expect(world.state).toBe("missed");
+    expect(world.times("admissions")).toHaveLength(1);
+  });
+
+  test("waits through a pause and an outage of supply, without a claim, and goes on then", async () => {
+    for (const drip of [
+      { state: "soldout" as const, segments: [OLD] },
+      { state: "paused" as const, heldSince: NOW - 1_000, segments: [OLD] },
+    ]) {
+      const world = new ScriptWorld({ number: 50, credit: true, drip });
+      await world.pass(5 * MINUTE);
+      expect(world.state).toBe(drip.state);
+      // The first look tells; what was claimed before it is one request.
+      expect(world.times("admissions").length).toBeLessThanOrEqual(1);
+      world.grant = used;
+      world.say({ segments: [OLD] });
+      await world.pass(2 * MINUTE);
+      expect(world.state).toBe("credit");
+      expect(world.times("admissions").length).toBeGreaterThan(0);
+    }
+  });
+
+  test("the fresh turn's own end is final: the credit is not used twice", async () => {
+    const world = new ScriptWorld({ number: 50, credit: true, drip: { segments: [OLD] } });
+    world.grant = used;
+    await world.pass(2_000);
+    world.say({ segments: [fresh] });
+    await world.pass(8_000);
+    expect(world.state).toBe("known");
+    world.grant = () => ({ status: 503, retryAfter: 5 });
+    await world.pass(20_000);
+    expect(world.state).toBe("turn");
+    world.grant = () => ({ status: 410 });
+    await world.pass(10 * MINUTE);
+    expect(world.state).toBe("missed");
+  });
+
+  test("without a credit a turn that has passed is asked for once", async () => {
+    const world = new ScriptWorld({ number: 50, drip: { segments: [OLD] } });
+    world.grant = () => ({ status: 410 });
+    await world.pass(5 * MINUTE);
+    expect(world.state).toBe("missed");
+    expect(world.times("admissions").length).toBeLessThanOrEqual(1);
+  });
+});

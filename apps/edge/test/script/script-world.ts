@@ -1,0 +1,161 @@
+/**
+ * The holding page's own script, as it is built, in a browser made of values: time goes by when a test says
+ * so, and every request is answered by the test. Node only: it runs in a context of its own.
+ */
+import { createContext, runInContext } from "node:vm";
+import { script } from "#page-assets";
+import type { DripView } from "@vestibule/contracts/statements";
+import { EVENT, NOW } from "../event.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: object;
+  readonly retryAfter?: number;
+}
+
+export interface Asked {
+  /** Milliseconds since the page was opened. */
+  readonly at: number;
+  /** `drip`, `tickets`, `admissions`. */
+  readonly name: string;
+}
+
+/** As much of an element as the page's script touches. */
+class Element {
+  hidden = false;
+  textContent = "";
+  readonly dataset: Record<string, string> = {};
+  readonly classList = { add: () => undefined, toggle: () => undefined };
+  readonly style = { setProperty: () => undefined };
+  readonly children: Element[] = [];
+  readonly #inner = new Map<string, Element>();
+
+  querySelector(selector: string): Element {
+    let found = this.#inner.get(selector);
+    if (found === undefined) this.#inner.set(selector, (found = new Element()));
+    return found;
+  }
+  addEventListener(): void {}
+}
+
+export class ScriptWorld {
+  readonly asked: Asked[] = [];
+  /** How often the page was loaded anew: moving in. */
+  reloads = 0;
+  drip: Partial<DripView> = {};
+  /** What joins and claims are answered. */
+  grant: (name: string) => Answer = () => ({ status: 503 });
+  #seq = 1;
+  #ms = 0;
+  #timers: { readonly id: number; readonly at: number; readonly run: () => void }[] = [];
+  #ids = 0;
+  readonly #root = new Element();
+  readonly document = {
+    title: "",
+    hidden: false,
+    documentElement: this.#root,
+    addEventListener: () => undefined,
+    getElementById: (id: string) => this.#element(id),
+    querySelector: (selector: string) => this.#root.querySelector(selector),
+  };
+
+  constructor(data: {
+    readonly number?: number;
+    readonly credit?: boolean;
+    readonly drip?: object;
+  }) {
+    this.drip = data.drip ?? {};
+    const settings = { ...EVENT };
+    const { number, credit } = data;
+    this.#element("data").textContent = JSON.stringify({
+      ...{ settings, now: NOW, title: EVENT.title, number, credit },
+    });
+    this.#element("facts").children.push(new Element(), new Element());
+    runInContext(script, createContext(this.#globals()));
+  }
+
+  get state(): string | undefined {
+    return this.#root.querySelector("main").dataset["state"];
+  }
+  text(id: string): string {
+    return this.#element(id).textContent;
+  }
+  /** Requests of one kind, by when they were made. */
+  times(name: string): number[] {
+    return this.asked.filter((request) => request.name === name).map(({ at }) => at);
+  }
+
+  /** A statement with other news. */
+  say(drip: Partial<DripView>): void {
+    this.drip = drip;
+    this.#seq += 1;
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.#ms + ms;
+    for (;;) {
+      await settled();
+      const [next] = this.#timers.toSorted((a, b) => a.at - b.at);
+      if (next === undefined || next.at > until) break;
+      this.#timers = this.#timers.filter(({ id }) => id !== next.id);
+      this.#ms = Math.max(this.#ms, next.at);
+      next.run();
+    }
+    this.#ms = until;
+    await settled();
+  }
+
+  #element(id: string): Element {
+    return this.#root.querySelector(`#${id}`);
+  }
+
+  #globals(): object {
+    const after = (run: () => void, ms: number): number => {
+      this.#ids += 1;
+      this.#timers.push({ id: this.#ids, at: this.#ms + ms, run });
+      return this.#ids;
+    };
+    return {
+      setTimeout: after,
+      clearTimeout: (gone: number) => {
+        this.#timers = this.#timers.filter(({ id }) => id !== gone);
+      },
+      Date: { now: () => NOW + this.#ms },
+      performance: { timeOrigin: NOW, now: () => this.#ms, getEntriesByType: () => [] },
+      fetch: (path: string) => this.#answer(path.replace(/^.*\//, "")),
+      AbortSignal: { timeout: () => undefined },
+      addEventListener: () => undefined,
+      navigator: { onLine: true },
+      location: { pathname: "/events/demo", reload: () => (this.reloads += 1) },
+      sessionStorage: { getItem: () => null, setItem: () => undefined },
+      document: this.document,
+    };
+  }
+
+  async #answer(name: string): Promise<object> {
+    this.asked.push({ at: this.#ms, name });
+    const {
+      status,
+      body = {},
+      retryAfter,
+    } = name === "drip" ? { status: 200, body: this.#view() } : this.grant(name);
+    return {
+      ...{ status, ok: status < 300, json: () => Promise.resolve(body) },
+      headers: { get: () => (retryAfter === undefined ? null : String(retryAfter)) },
+    };
+  }
+
+  #view(): object {
+    const at = NOW + this.#ms;
+    return {
+      ...{ event: "demo", at, iat: Math.floor(at / 1000), exp: Math.floor(at / 1000) + 3_600 },
+      ...{ seq: this.#seq, state: "open", serving: 100, committed: 100, skips: [], issued: 5_000 },
+      ...{ rate: 60, notice: "", cuts: [], endsAt: EVENT.endsAt, segments: [], ...this.drip },
+    };
+  }
+}
+
+/** Whatever answers of values wait for is over. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
