@@ -33,6 +33,7 @@ interface Scene {
   readonly event?: () => Partial<typeof EVENT>;
   readonly prepare?: (world: World) => void;
   readonly cookies?: false;
+  readonly credit?: true;
   readonly offline?: true;
   readonly script?: false;
 }
@@ -101,7 +102,24 @@ const SCENES: readonly Scene[] = [
       notice: "A short break: the payment provider is slow. We go on in a few minutes.",
     }),
   },
+  {
+    name: "credit",
+    number: 5,
+    credit: true,
+    drip: () => ({ segments: past(900_000) }),
+    prepare: (world) => {
+      world.mint = ({ url }) => (url.endsWith("/admissions") ? refusal("too-early") : undefined);
+    },
+  },
+  {
+    name: "credit-plain",
+    number: 5,
+    credit: true,
+    drip: () => ({ segments: past(900_000) }),
+    script: false,
+  },
   { name: "soldout", number: 1_204, drip: () => ({ state: "soldout" }) },
+  { name: "soldout-without", drip: () => ({ state: "soldout" }) },
   { name: "ended", number: 1_204, drip: () => ({ state: "ended" }) },
   {
     name: "unreachable",
@@ -176,6 +194,7 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       });
       const ticket = await world.ticket(scene.number);
       await context.addCookies([cookie("visitor", VISITOR_A), cookie("ticket", ticket)]);
+      if (scene.credit) await context.addCookies([cookie("credit", "e30.e30.c2lnbmF0dXJl")]);
     }
     const page = await context.newPage();
     const say = (text: string) => faults.push(`${scene.name} ${screen.name}: ${text}`);
