@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { Link } from "./link.system.ts";
+import { retryDelayMs } from "./retry-delay.ts";
 import type { Script } from "./script.ts";
 import type { StoreFacts } from "./store-facts.ts";
 import type { StoreLog } from "./store-log.ts";
@@ -8,8 +9,6 @@ import { troubleOf } from "./store-trouble.ts";
 import { parseStoreUrl, type StoreAddress } from "./store-url.ts";
 import { StoreAwayError } from "./token-bucket.ts";
 
-const RETRY_MS_MIN = 25;
-const RETRY_MS_MAX = 500;
 /** A connection that lived so long was a good one: the next is made at once again. */
 const GOOD_AFTER_MS = 1_000;
 const CLOSE_MS_MAX = 1_000;
@@ -150,13 +149,11 @@ class ReconnectingClient implements ValkeyClient {
         if (performance.now() - upSinceMs >= GOOD_AFTER_MS) this.#attempts = 0;
         const isNode = reason === "MOVED" && this.#becomeCluster();
         if (!isNode) this.#sayAway(reason);
-        const delayMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(this.#attempts, 10));
+        const delayMs = retryDelayMs(this.#attempts, Math.random());
         this.#attempts += 1;
-        // Half of it at random: instances that lost a server together do not come back together.
-        const jitterMs = (Math.random() * delayMs) / 2;
         this.#retryTimer = setTimeout(() => {
           this.#link = this.#connect();
-        }, delayMs - jitterMs);
+        }, delayMs);
       },
     });
   }
