@@ -35,7 +35,7 @@ const STEPS: readonly Step[] = [
   project("arch", "the fences hold, and each catches its fixture"),
   project("unit", "laws and rules, in Node"),
   project("workerd", "the same in the runtime of the edge"),
-  project("integration", "on a real PostgreSQL"),
+  project("integration", "on a real PostgreSQL, and on a real Valkey or Redis"),
   project("e2e", "the running system, over HTTP and in a browser"),
 ];
 
