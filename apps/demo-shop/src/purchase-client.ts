@@ -4,6 +4,7 @@ import {
   IDEMPOTENCY_KEY_HEADER,
   VISITOR_HEADER,
 } from "@vestibule/contracts/names";
+import { TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { PurchaseAnswer, StockView } from "@vestibule/contracts/purchase-api";
 
@@ -15,9 +16,12 @@ export interface Pass {
 
 export type BuyOutcome =
   | { readonly kind: "bought"; readonly order: PurchaseAnswer }
-  | { readonly kind: "already-spent" | "sold-out" | "not-admitted" | "held" | "refused" }
-  /** No answer, or trouble over there: perhaps bought, perhaps not. The same key tells. */
-  | { readonly kind: "away" };
+  | {
+      /** `away`: no answer, or trouble over there: perhaps bought, perhaps not. The same key tells. */
+      readonly kind: "already-spent" | "sold-out" | "not-admitted" | "held" | "refused" | "away";
+      /** Proof that it failed by no fault of the fan: should their turn end now, they get another. */
+      readonly credit?: string;
+    };
 
 export interface PurchaseClient {
   buy(request: { pass: Pass; quantity: number; key: string }): Promise<BuyOutcome>;
@@ -30,6 +34,8 @@ export interface PurchaseClient {
 /** Longer than the purchase API's own deadline, so that its answer is heard. */
 const DEADLINE_MS = 8_000;
 const STOCK_DEADLINE_MS = 2_000;
+/** A compact JWS: what may be put into a cookie as it is. */
+const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 export function createPurchaseClient(options: {
   readonly purchaseUrl: string;
@@ -89,9 +95,13 @@ async function call(
 }
 
 function outcomeOf({ status, body }: Answer): BuyOutcome {
-  const type = (body as { type?: unknown } | null)?.type;
+  const { type, credit } = (body ?? {}) as { type?: unknown; credit?: unknown };
   const code = typeof type === "string" ? type.replace(PROBLEM_TYPE_PREFIX, "") : "";
-  if (code === "already-spent" || code === "sold-out" || code === "held") return { kind: code };
+  const isGood = status >= 500 && typeof credit === "string" && TOKEN.test(credit);
+  const kept = isGood && credit.length <= TOKEN_CHARS_MAX ? { credit } : {};
+  if (code === "already-spent" || code === "sold-out" || code === "held") {
+    return { kind: code, ...kept };
+  }
   if (status === 401) return { kind: "not-admitted" };
-  return { kind: status >= 500 || code === "in-progress" ? "away" : "refused" };
+  return { kind: status >= 500 || code === "in-progress" ? "away" : "refused", ...kept };
 }

@@ -1,6 +1,7 @@
 /** The demo shop: server-rendered, no script, the origin that the waiting room protects. */
 import { createHash } from "node:crypto";
-import { ADMISSION_HEADER, VISITOR_HEADER } from "@vestibule/contracts/names";
+import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
+import { ADMISSION_HEADER, cookieName, VISITOR_HEADER } from "@vestibule/contracts/names";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { createApp, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
 import type { Log } from "@vestibule/service/log";
@@ -84,17 +85,27 @@ export function createShop({ event, purchase, randomness, log }: ShopDependencie
     const pass = passOf(context);
     if (pass === undefined) return refuse(context, 403, "not-admitted");
     const outcome = await purchase.buy({ pass, ...form });
+    // The waiting room's page finds it there when the turn is over; once something is bought it is of no use.
+    const isDone = outcome.kind === "bought" || outcome.kind === "already-spent";
+    const credit = outcome.kind === "bought" ? undefined : outcome.credit;
+    if (isDone || credit !== undefined) {
+      const https = context.req.header("X-Forwarded-Proto") === "https";
+      context.header("Set-Cookie", creditCookie(event, { credit, https }), { append: true });
+    }
     if (outcome.kind !== "bought") {
       const [status, refusal] = REFUSED[outcome.kind];
       const retriable = refusal === "away" || refusal === "paused";
       const orderId = refusal === "already-bought" ? orderIdOf(context) : undefined;
-      return refuse(context, status, refusal, { orderId, again: retriable ? form : undefined });
+      const turnKept = credit !== undefined;
+      const again = retriable ? form : undefined;
+      return refuse(context, status, refusal, { orderId, again, turnKept });
     }
     const { orderId } = outcome.order;
+    const cookie = `${orderCookie}=${orderId}; Path=${eventPath}; Max-Age=${ORDER_COOKIE_SECONDS}; HttpOnly; SameSite=Lax`;
+    context.header("Set-Cookie", cookie, { append: true });
     return context.body(null, 303, {
       Location: `${eventPath}/orders/${encodeURIComponent(orderId)}`,
       "Cache-Control": "no-store",
-      "Set-Cookie": `${orderCookie}=${orderId}; Path=${eventPath}; Max-Age=${ORDER_COOKIE_SECONDS}; HttpOnly; SameSite=Lax`,
     });
   });
 
@@ -126,6 +137,16 @@ const REFUSED: Readonly<
   refused: [400, "refused"],
   away: [503, "away"],
 };
+
+/** Set for as long as the credit is good, or cleared. `__Host-` is for https (RFC 6265bis). */
+function creditCookie(
+  event: string,
+  { credit, https }: { credit: string | undefined; https: boolean },
+): string {
+  const name = cookieName("credit", event, { https });
+  const life = credit === undefined ? 0 : CREDIT_SECONDS;
+  return `${name}=${credit ?? ""}; Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax${https ? "; Secure" : ""}`;
+}
 
 function passOf(context: ServiceContext): Pass | undefined {
   const admission = context.req.header(ADMISSION_HEADER);

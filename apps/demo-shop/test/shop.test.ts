@@ -83,7 +83,7 @@ test("buying passes on admission, visitor and key, and leads to the order's page
   expect(JSON.parse(stub.purchases[0]?.body ?? "")).toEqual({ sku: "seat", quantity: 2 });
   const order = await get(answer.headers.get("location") ?? "", PASS);
   expect(order.text).toContain(ORDER.orderId);
-  const cookie = answer.headers.get("set-cookie") ?? "";
+  const cookie = answer.headers.getSetCookie().find((text) => text.startsWith("order-")) ?? "";
   expect(cookie).toMatch(/^order-demo=\S+; Path=\/events\/demo; .*HttpOnly; SameSite=Lax$/);
   const again = await get("/events/demo", { ...PASS, Cookie: cookie.split(";")[0] ?? "" });
   expect(again.text).toContain("You have your seats");
@@ -183,4 +183,56 @@ test("an order is shown to its buyer only", async () => {
   expect((await get(path, PASS)).status).toBe(200);
   expect((await get(path)).status).toBe(404);
   expect((await get(path, { "Vestibule-Visitor": "somebody" })).status).toBe(404);
+});
+
+test.each([
+  ["https", "__Host-vst-credit-demo", "; Secure"],
+  ["http", "vst-credit-demo", ""],
+])(
+  "over %s a failure of ours keeps the turn: the credit goes into a cookie, and the page says so",
+  async (proto, name, secure) => {
+    const credit = "e30.e30.c2lnbmF0dXJl";
+    const failed = problemOf("unavailable", 503);
+    stub.answer = { ...failed, body: { ...(failed.body as object), credit } };
+    const page = await post({ ...PASS, "X-Forwarded-Proto": proto });
+    expect(page.status).toBe(503);
+    expect(page.text).toContain("Your turn is not lost");
+    expect(page.text).toContain(`name="key" value="${KEY}"`);
+    expect(page.text).not.toContain(credit);
+    expect(page.headers.getSetCookie()).toEqual([
+      `${name}=${credit}; Path=/; Max-Age=86400; HttpOnly; SameSite=Lax${secure}`,
+    ]);
+    expect(page.headers.get("cache-control")).toBe("no-store");
+  },
+);
+
+test("a hold that fails our side keeps the turn as well, and whoever has bought keeps no credit", async () => {
+  const credit = "e30.e30.c2lnbmF0dXJl";
+  const failed = problemOf("held", 503);
+  stub.answer = { ...failed, body: { ...(failed.body as object), credit } };
+  expect((await post()).headers.getSetCookie().join()).toContain(`vst-credit-demo=${credit}`);
+  for (const answer of [{ status: 201, body: ORDER }, problemOf("already-spent", 409)]) {
+    stub.answer = answer;
+    const cookies = (await post()).headers.getSetCookie();
+    expect(cookies).toContain("vst-credit-demo=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+  }
+});
+
+test.each([
+  ["without one", problemOf("unavailable", 503)],
+  ["of a refusal that is no fault of ours", { status: 409, body: { credit: "a.b.c" } }],
+  [
+    "that would break out of its cookie",
+    { status: 503, body: { credit: "a.b.c; Domain=evil.test" } },
+  ],
+  ["of two lines", { status: 503, body: { credit: "a.b.c\r\nSet-Cookie: x=y" } }],
+  ["that is no text", { status: 503, body: { credit: ["a.b.c"] } }],
+  ["longer than any token", { status: 503, body: { credit: `${"a".repeat(2_048)}.b.c` } }],
+  ["of a body that is none", { status: 503, body: null }],
+  ["cut off", "cut-off" as const],
+])("a credit %s: no cookie, and no promise that nobody keeps", async (_name, answer) => {
+  stub.answer = answer;
+  const page = await post();
+  expect(page.headers.getSetCookie()).toEqual([]);
+  expect(page.text).not.toContain("not lost");
 });

@@ -316,6 +316,17 @@ describe("buying at the edge", () => {
     ]);
   });
 
+  test("whoever has bought needs no other turn: the browser forgets the credit", async () => {
+    const world = await createWorld();
+    const own = cookies({ visitor: VISITOR_A, admission: await world.admission() });
+    const Cookie = `${own}; __Host-vst-credit-demo=${CREDIT}`;
+    const bought = await buy(world, { ...OWN_PAGE, Cookie });
+    expect(bought.status).toBe(201);
+    expect(bought.headers.getSetCookie()).toEqual([expect.stringMatching(CLEARED)]);
+    world.purchase = () => new Response("{}", { status: 409 });
+    expect((await buy(world, { ...OWN_PAGE, Cookie })).headers.getSetCookie()).toEqual([]);
+  });
+
   test("an app has it in the body; no answer but a failure of ours sets one, and no text that is no token", async () => {
     const world = await createWorld();
     const admission = await world.admission();

@@ -160,6 +160,10 @@ const REFUSALS: Readonly<Record<Refusal, readonly [heading: string, text: string
   failed: ["Something went wrong on our side", "Try again in a moment."],
 };
 
+/** When the purchase API gave a credit along with its failure. */
+const TURN_KEPT =
+  "Your turn is not lost: should it end before this works, you are given the next free one.";
+
 const TROUBLE: ReadonlySet<Refusal> = new Set(["away", "order-away", "failed"]);
 
 export function refusalPage(
@@ -168,9 +172,16 @@ export function refusalPage(
     event,
     orderId,
     again,
-  }: { event: string; orderId?: string | undefined; again?: BuyForm | undefined },
+    turnKept = false,
+  }: {
+    event: string;
+    orderId?: string | undefined;
+    again?: BuyForm | undefined;
+    turnKept?: boolean;
+  },
 ): Html {
-  const [heading, text] = REFUSALS[refusal];
+  const [heading, say] = REFUSALS[refusal];
+  const text = turnKept ? `${say} ${TURN_KEPT}` : say;
   const tone = TROUBLE.has(refusal) ? "trouble" : "calm";
   if (again !== undefined) return notice({ heading, text, tone, action: againForm(event, again) });
   const action =

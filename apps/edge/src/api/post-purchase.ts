@@ -6,7 +6,8 @@ import {
 } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
-import { isTokenShaped, readCredentials } from "../admission/credentials.ts";
+import { isTokenShaped, readCredentials, readCredit } from "../admission/credentials.ts";
+import { clearCookie } from "../cookies.ts";
 import { isHeldForAll } from "@vestibule/token/cuts";
 import { withDeadline } from "../deadline.system.ts";
 import { PURCHASE_DEADLINE_MS, UPSTREAM_BYTES_MAX, WAITING_RETRY_SECONDS } from "../limits.ts";
@@ -21,10 +22,8 @@ const PASSED_ON = ["Content-Type", "Retry-After", "RateLimit", "RateLimit-Policy
 
 export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<Response> {
   const { edge, request, now } = visit;
-  const credentials = readCredentials(visit.head, {
-    event: event.event,
-    https: visit.address.https,
-  });
+  const scope = { event: event.event, https: visit.address.https };
+  const credentials = readCredentials(visit.head, scope);
   const crossSite = refuseCrossSite(visit, event, credentials);
   if (crossSite !== undefined) return crossSite;
   if (!isJson(request.headers.get("content-type"))) return problem("unsupported-media-type");
@@ -38,7 +37,12 @@ export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<
   const body = await readText(request);
   if (body instanceof Response) return body;
   const { answer, credit } = await send(visit, { event: event.event, body, ...check });
-  if (credit === undefined || credentials.tokenMode) return answer;
+  if (credentials.tokenMode) return answer;
+  // Whoever has bought needs no other turn.
+  if (answer.status === 201 && readCredit(visit.head, scope, credentials) !== undefined) {
+    answer.headers.append("Set-Cookie", clearCookie("credit", scope));
+  }
+  if (credit === undefined) return answer;
   const until = now + CREDIT_SECONDS * 1000;
   const kept: Handover[] = [{ kind: "credit", value: credit, until }];
   return handOver(answer, kept, { visit, event, tokenMode: false });
