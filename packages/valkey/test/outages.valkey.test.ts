@@ -82,13 +82,19 @@ test("stopped for 5 s with its connections standing: memory flat, no backlog whe
   expect(carriedOut - answered).toBeLessThan(2_000 * ((DEADLINE_MS + SLACK_MS) / 1_000));
 }, 20_000);
 
-test("a script cache that is gone after a restart is no reason for a single refusal more (RL-01)", async () => {
+test("started again without its scripts and without its keys: no refusal more, and stock is unknown (RL-01, IG-08)", async () => {
   const server = await start();
   const { client } = await openUp(server.url);
   const bucket = createValkeyTokenBucket(client);
+  const gate = createValkeyInventoryGate(client);
+  const of = { event: "restarted", sku: "floor" };
+  const { version } = await gate.inspect(of);
+  await gate.repair({ ...of, version, left: 1, drop: [], sold: [], doubt: false });
   await bucket.take(policy, "someone");
   await server.restart();
   await untilUp(client);
+  // It kept nothing: what is left is unknown, not nothing and not what it was (IG-08).
+  expect(await gate.reserve({ ...of, jti: "a", quantity: 1 })).toEqual({ kind: "unknown" });
   const taken = await Promise.all(Array.from({ length: 50 }, () => bucket.take(policy, "someone")));
   expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
 });
@@ -232,25 +238,31 @@ test("a policy that evicts is said once for each change, not at every reconnect"
   expect(said.filter(({ event }) => event === "store may evict")).toHaveLength(1);
 });
 
-test("a user who may not ask for INFO can use it, and it is said that nothing is known", async () => {
-  const rules = [
-    "on",
-    ">secret",
-    "~vst:*",
-    "+evalsha",
-    "+eval",
-    "+ping",
-    "+get",
-    "+set",
-    "+time",
-    "+pttl",
-  ];
-  await shared().command("ACL", "SETUSER", "limited", "reset", ...rules);
+/** All that a user needs: the calls, and what the scripts call in turn. */
+const COMMANDS =
+  "evalsha eval ping time type get set del unlink pttl pexpire hget hmget hgetall hlen hset hdel scard sadd sismember";
+
+test("a user with just these commands on vst:* can use it; without INFO it is said that nothing is known", async () => {
+  const rules = COMMANDS.split(" ").map((command) => `+${command}`);
+  await shared().command("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~vst:*", ...rules);
   const { client, said } = await openUp(`redis://limited:secret@127.0.0.1:${shared().port}`);
   expect(said.map(({ event }) => event)).toEqual(["store connected", "store safety unknown"]);
-  expect(await createValkeyTokenBucket(client).take(policy, "acl")).toMatchObject({
-    allowed: true,
-  });
+  const bucket = createValkeyTokenBucket(client);
+  const single = { name: "acl", capacity: 1, refillMs: 60_000 };
+  await bucket.take(single, "a");
+  await shared().command("PERSIST", "vst:bucket:acl:a");
+  expect(await bucket.take(single, "a")).toMatchObject({ allowed: false });
+  await bucket.giveBack(single, "a");
+  const gate = createValkeyInventoryGate(client);
+  const of = { event: "acl", sku: "floor" };
+  await shared().command("SET", "vst:gate:{acl}:floor:sold", "of another type");
+  const { version } = await gate.inspect(of);
+  await gate.repair({ ...of, version, left: 2, drop: ["x"], sold: ["y"], doubt: false });
+  await gate.reserve({ ...of, jti: "a", quantity: 1 });
+  await gate.settle({ ...of, jti: "a", outcome: "sold" });
+  await gate.reserve({ ...of, jti: "b", quantity: 1 });
+  await gate.settle({ ...of, jti: "b", outcome: "not-sold" });
+  expect(await gate.inspect(of)).toMatchObject({ left: 1, buyers: 2, leases: [] });
 });
 
 test("a wrong password is said as that, without the password, and is tried again until it is right", async () => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { startLocalValkey, useLocalValkey } from "@vestibule/testkit/local-valkey";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { useLocalValkey } from "@vestibule/testkit/local-valkey";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { createValkeyInventoryGate } from "../src/valkey-inventory-gate.ts";
 import { createValkeyTokenBucket } from "../src/valkey-token-bucket.ts";
@@ -51,6 +51,14 @@ describe("one server", () => {
   test("by valkey://, and it can tell who we are", async () => {
     await openUp(server().url.replace("redis://", "valkey://"));
     expect(String(await server().command("CLIENT", "LIST"))).toContain("name=vestibule");
+  });
+
+  test("two addresses of a server that is no cluster: said, refused, and not a crash", async () => {
+    const { client, said } = openClient(`${server().url},${server().url}`);
+    await expect.poll(() => said.length, { timeout: 4_000 }).toBeGreaterThan(0);
+    expect(said[0]?.event).toBe("store away");
+    const { away } = await outcomeOf(() => createValkeyTokenBucket(client).take(policy, "a"));
+    expect(away).toBe("not connected");
   });
 });
 
@@ -202,15 +210,4 @@ describe("a cluster", () => {
       })
       .toBe(true);
   });
-});
-
-test("two clusters' nodes that are no cluster: said, refused, and not a crash", async (context) => {
-  const server = await startLocalValkey().catch((error: unknown) => context.skip(String(error)));
-  onTestFinished(() => server.stop());
-  const { client, said } = openClient(`${server.url},${server.url}`);
-  await expect.poll(() => said.length, { timeout: 4_000 }).toBeGreaterThan(0);
-  expect(said[0]?.event).toBe("store away");
-  expect((await outcomeOf(() => createValkeyTokenBucket(client).take(policy, "a"))).away).toBe(
-    "not connected",
-  );
 });
