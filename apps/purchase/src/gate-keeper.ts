@@ -2,6 +2,7 @@
  * Steps 3 and 5: the inventory gate as the flow uses it. It only ever saves PostgreSQL work: when it is
  * away, has no counter or is switched off, everybody goes on and PostgreSQL decides.
  */
+import { AppError } from "@vestibule/kernel/app-error";
 import type { Log } from "@vestibule/service/log";
 import type { InventoryGate, Reservation } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
@@ -15,6 +16,7 @@ export interface Wish extends SkuRef {
 }
 
 export type GatePass =
+  /** Not asked: it is switched off, or nobody sells such a thing. */
   | { readonly kind: "off" }
   /** `away`: the gate did not say. The others are its words. */
   | { readonly kind: "leased" | "known" | "unknown" | "away"; readonly wish: Wish }
@@ -41,7 +43,7 @@ export const gateSwitchedOff: GateKeeper = {
 };
 
 export interface GateKeeperOptions {
-  /** Compares a sku with PostgreSQL soon, and knows what the last comparison saw. */
+  /** Compares a sku with PostgreSQL soon, and knows what is sold. */
   readonly repair: Pick<GateRepair, "ask" | "perPurchaseMax">;
   readonly log: Log;
 }
@@ -61,23 +63,18 @@ export function createGateKeeper(
     }
   }
 
-  function soldOut(sure: boolean, { event, sku, quantity }: Wish): GatePass {
-    if (quantity === 1) return { kind: "sold-out", sure };
-    const perPurchaseMax = repair.perPurchaseMax({ event, sku });
-    // Not compared here yet: PostgreSQL says which of both it is.
-    if (perPurchaseMax === undefined) return { kind: "sold-out", sure: false };
-    return quantity > perPurchaseMax
-      ? { kind: "over-limit", perPurchaseMax }
-      : { kind: "sold-out", sure };
-  }
-
   return {
     enter: async (wish) => {
       try {
+        const perPurchaseMax = await repair.perPurchaseMax({ event: wish.event, sku: wish.sku });
+        if (perPurchaseMax === undefined) return { kind: "off" };
         const reservation = await gate.reserve(wish);
-        if (reservation.kind === "sold-out") return soldOut(reservation.sure, wish);
-        return { kind: reservation.kind, wish };
+        if (reservation.kind !== "sold-out") return { kind: reservation.kind, wish };
+        const isTooMany = wish.quantity > perPurchaseMax;
+        return isTooMany ? { kind: "over-limit", perPurchaseMax } : reservation;
       } catch (error) {
+        // PostgreSQL is away: whoever asks it next says so.
+        if (error instanceof AppError) return { kind: "off" };
         if (!(error instanceof StoreAwayError)) log.error("gate-reserve-failed", error);
         return { kind: "away", wish };
       }

@@ -27,10 +27,13 @@ export interface GateRepair {
   /** The next events in turn, at most `REPAIR_EVENTS_MAX`. Called every `REPAIR_ROUND_MS`. Never rejects. */
   round(): Promise<void>;
   /**
-   * What one purchase of this sku may have, as it was when it was last compared here; `undefined` when it never
-   * was. So that a gate without seats still tells "too many for one" from "sold out".
+   * What one purchase of this sku may have, as it was when it was last looked at here; `undefined`: PostgreSQL
+   * knows no such sku. It is asked for each sku once, and again for names that nobody sells: those must not
+   * become keys of the store.
+   *
+   * @throws AppError `unavailable`.
    */
-  perPurchaseMax(of: SkuRef): number | undefined;
+  perPurchaseMax(of: SkuRef): Promise<number | undefined>;
   /** When every repair under way has ended. */
   idle(): Promise<void>;
 }
@@ -55,8 +58,9 @@ class Repair implements GateRepair {
   #resting = new Set<string>();
   #rested = new Set<string>();
   readonly #running = new Map<string, Promise<"done" | "away">>();
-  /** Of every sku that exists and was compared. */
+  /** Of every sku that exists and was looked at. */
   readonly #perPurchaseMax = new Map<string, number>();
+  readonly #looking = new Map<string, Promise<number | undefined>>();
   #lastEvent = "";
   #isRoundRunning = false;
   #isAway = false;
@@ -103,8 +107,24 @@ class Repair implements GateRepair {
     }
   }
 
-  perPurchaseMax(of: SkuRef): number | undefined {
-    return this.#perPurchaseMax.get(keyOf(of));
+  async perPurchaseMax(of: SkuRef): Promise<number | undefined> {
+    const key = keyOf(of);
+    return this.#perPurchaseMax.get(key) ?? this.#looking.get(key) ?? this.#look(of);
+  }
+
+  #look(of: SkuRef): Promise<number | undefined> {
+    const key = keyOf(of);
+    const look = this.#options.ledger
+      .standing({ ...of, jtis: [] })
+      .then((standing) => this.#remember(of, standing)?.perPurchaseMax)
+      .finally(() => this.#looking.delete(key));
+    this.#looking.set(key, look);
+    return look;
+  }
+
+  #remember(of: SkuRef, standing: Standing | undefined): Standing | undefined {
+    if (standing !== undefined) this.#perPurchaseMax.set(keyOf(of), standing.perPurchaseMax);
+    return standing;
   }
 
   async idle(): Promise<void> {
@@ -143,9 +163,8 @@ class Repair implements GateRepair {
       this.#back();
       // After the inspection: whatever is committed later has a lease in it, or moves the gate.
       const jtis = state.leases.map(({ jti }) => jti);
-      const standing = await ledger.standing({ ...of, jtis });
+      const standing = this.#remember(of, await ledger.standing({ ...of, jtis }));
       if (standing === undefined) return;
-      this.#perPurchaseMax.set(keyOf(of), standing.perPurchaseMax);
       const repair = planOf(state, standing);
       if (repair === undefined) return;
       if (!(await gate.repair({ ...of, ...repair }))) continue;

@@ -1,3 +1,4 @@
+import { AppError } from "@vestibule/kernel/app-error";
 import { silentLog } from "@vestibule/service/log";
 import type { InventoryGate, Reservation } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
@@ -36,7 +37,7 @@ async function settledAfter(
     },
     settle: async (of) => void told.push(of.outcome),
   };
-  const repair = { ask: () => void told.push("repair"), perPurchaseMax: () => undefined };
+  const repair = { ask: () => void told.push("repair"), perPurchaseMax: async () => 10 };
   const keeper = createGateKeeper(gate as InventoryGate, { repair, log: silentLog });
   keeper.leave(await keeper.enter(WISH), outcome);
   await keeper.idle();
@@ -70,7 +71,7 @@ test.each([
   ["it breaks", new Error("a fault of ours")],
 ])("nobody is refused for want of a gate: %s", async (_name, error) => {
   const gate = { reserve: () => Promise.reject(error) } as unknown as InventoryGate;
-  const repair = { ask: () => {}, perPurchaseMax: () => undefined };
+  const repair = { ask: () => {}, perPurchaseMax: async () => 10 };
   const keeper = createGateKeeper(gate, { repair, log: silentLog });
   expect((await keeper.enter(WISH)).kind).toBe("away");
 });
@@ -81,7 +82,7 @@ test("a settlement that fails asks for a repair, and nobody hears of it", async 
     reserve: async () => ({ kind: "leased" }),
     settle: () => Promise.reject(new StoreAwayError("away")),
   } as unknown as InventoryGate;
-  const repair = { ask: () => void (asked += 1), perPurchaseMax: () => undefined };
+  const repair = { ask: () => void (asked += 1), perPurchaseMax: async () => 10 };
   const keeper = createGateKeeper(gate, { repair, log: silentLog });
   keeper.leave(await keeper.enter(WISH), OUTCOMES.bought);
   await keeper.idle();
@@ -89,14 +90,27 @@ test("a settlement that fails asks for a repair, and nobody hears of it", async 
 });
 
 test.each([
-  [1, undefined, { kind: "sold-out", sure: true }],
+  [1, 1, { kind: "sold-out", sure: true }],
   [2, 10, { kind: "sold-out", sure: true }],
   [2, 1, { kind: "over-limit", perPurchaseMax: 1 }],
-  // Not compared with PostgreSQL here yet: it is asked which of both it is.
-  [2, undefined, { kind: "sold-out", sure: false }],
-])("sold out for %d where one purchase may have %s", async (quantity, perPurchaseMax, pass) => {
+])("sold out for %d where one purchase may have %d", async (quantity, most, pass) => {
   const gate = { reserve: async () => ({ kind: "sold-out", sure: true }) };
-  const repair = { ask: () => {}, perPurchaseMax: () => perPurchaseMax };
+  const repair = { ask: () => {}, perPurchaseMax: async () => most };
   const keeper = createGateKeeper(gate as unknown as InventoryGate, { repair, log: silentLog });
   expect(await keeper.enter({ ...WISH, quantity })).toEqual(pass);
+});
+
+test.each([
+  ["nobody sells such a thing", async () => undefined],
+  ["PostgreSQL is away", () => Promise.reject(new AppError("unavailable"))],
+])("%s: nothing of it reaches the store", async (_name, perPurchaseMax) => {
+  // No method at all: whatever is called on it fails.
+  const keeper = createGateKeeper({} as InventoryGate, {
+    repair: { ask: () => {}, perPurchaseMax },
+    log: silentLog,
+  });
+  const pass = await keeper.enter(WISH);
+  expect(pass).toEqual({ kind: "off" });
+  keeper.leave(pass, OUTCOMES["unknown-sku"]);
+  await keeper.idle();
 });

@@ -281,6 +281,27 @@ test("whatever dies, is flushed or set wrong, in every order of steps: after one
   );
 });
 
+test("each sku is asked for once, however many want it; made-up ones are asked for and not kept", async () => {
+  let asked = 0;
+  const gated = gateWorld(5, {
+    ledger: {
+      standing: async ({ sku, jtis }) => {
+        asked += 1;
+        return sku === SEAT.sku ? new ModelLedger(5).standing(jtis) : undefined;
+      },
+    },
+  });
+  const { repair } = gated;
+  const answers = await Promise.all(many(100, () => repair.perPurchaseMax(SEAT)));
+  expect(new Set(answers)).toEqual(new Set([10]));
+  expect(await repair.perPurchaseMax(SEAT)).toBe(10);
+  expect(asked).toBe(1);
+  for (const turn of [2, 3]) {
+    expect(await repair.perPurchaseMax({ ...SEAT, sku: "made-up" })).toBeUndefined();
+    expect(asked).toBe(turn);
+  }
+});
+
 describe("the loop", () => {
   /** Counts who is compared, on a gate where nothing is ever wrong. */
   function counting(skus: () => readonly SkuRef[], inspect?: (of: SkuRef) => Promise<never>) {

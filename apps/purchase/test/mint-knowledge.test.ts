@@ -1,6 +1,7 @@
 import { ok } from "@vestibule/kernel/result";
 import { epochMs, toSeconds } from "@vestibule/kernel/units";
 import { parseJwks } from "@vestibule/keys/key-set";
+import { sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { signManifest } from "@vestibule/token/sign";
@@ -12,7 +13,7 @@ let clock: FakeClock;
 let events: string[];
 let manifestsAsked: number;
 let knowledge: MintKnowledge;
-/** Answers are held back until this is called. */
+/** The manifest is held back until this is called. */
 let answerNow: (() => void) | undefined;
 let isHeldBack: boolean;
 
@@ -30,14 +31,16 @@ beforeEach(async () => {
     issuer: ISSUER,
     skewSeconds: 5,
     bootKeys: bootKeys.value,
-    sleep: () => new Promise((resolve) => void setImmediate(resolve)),
+    // As long as real time takes: what is waited for is signed and verified meanwhile.
+    sleep,
     fetchText: async ({ url }) => {
-      if (url.endsWith("/v1/manifest")) manifestsAsked += 1;
+      const isManifest = url.endsWith("/v1/manifest");
+      if (isManifest) manifestsAsked += 1;
       seq += 1;
       const iat = toSeconds(clock.now());
       const claims = { iss: ISSUER, iat, exp: iat + 3_600, seq, events: events.map(eventOf) };
       const text = await signManifest(signingKey, claims);
-      if (isHeldBack) await new Promise<void>((resolve) => (answerNow = resolve));
+      if (isHeldBack && isManifest) await new Promise<void>((resolve) => (answerNow = resolve));
       return ok({ text, roundTripMs: 1 });
     },
   });

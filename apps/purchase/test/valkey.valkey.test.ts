@@ -11,7 +11,14 @@ import { createLedger } from "../src/ledger.ts";
 import type { RunningPurchase } from "../src/service.ts";
 import { many } from "./ledger-world.ts";
 import { wordOf } from "./problem-of.ts";
-import { ADMIN_TOKEN, EVENT, ISSUER, type PurchaseWorld, purchaseWorld } from "./purchase-world.ts";
+import {
+  ADMIN_TOKEN,
+  EVENT,
+  type Fan,
+  ISSUER,
+  type PurchaseWorld,
+  purchaseWorld,
+} from "./purchase-world.ts";
 import { silentLog } from "@vestibule/service/log";
 
 const DEADLINE_MS = 250;
@@ -73,6 +80,12 @@ const sold = async () => {
     select sold, (select coalesce(sum(quantity), 0)::int from orders) as ordered from stock`;
   return row;
 };
+
+/** The `jti` in the token's text. */
+function admissionIdOf({ admission }: Fan): string {
+  const claims = Buffer.from(admission.split(".")[1] ?? "", "base64url").toString();
+  return (JSON.parse(claims) as { jti: string }).jti;
+}
 
 describe("names in the store", () => {
   test("say nothing of visitors, and every one of them goes away by itself", async () => {
@@ -236,6 +249,34 @@ describe("Valkey away", () => {
     await expect.poll(async () => (await world.buy(fan)).status).toBe(201);
   });
 });
+
+test.each([
+  ["before its transaction", false],
+  ["between commit and settlement", true],
+])(
+  "an instance that dies %s: the lease runs out, both agree, and the buyer gets through",
+  async (_name, hasBought) => {
+    await sell(1);
+    const short = createValkeyInventoryGate(client, { leaseMs: 300 });
+    const fan = await world.fan();
+    const jti = admissionIdOf(fan);
+    expect(await short.reserve({ ...SEAT, jti, quantity: 1 })).toEqual({ kind: "leased" });
+    if (hasBought) {
+      const plain = await world.another(71, { config: { gateEnabled: false } });
+      expect((await world.buy(fan, { base: plain.url })).status).toBe(201);
+      await plain.stop();
+    }
+    expect(await crowd(3)).toEqual({ "409 sold-out": 3 });
+    const state = async () => {
+      const { left, leases, sure } = await gate().inspect(SEAT);
+      return { left, leases: leases.length, sure };
+    };
+    const after = { left: hasBought ? 0 : 1, leases: 0, sure: true };
+    await expect.poll(state, { timeout: 12_000 }).toEqual(after);
+    expect((await world.buy(fan)).status).toBe(201);
+    expect(await sold()).toEqual({ sold: 1, ordered: 1 });
+  },
+);
 
 test("kill -9 of an instance in the middle of a transaction: its seat is not lost and not sold twice", async () => {
   await sell(1);
