@@ -255,6 +255,7 @@ describe("the store of limiter and gate", () => {
     const password = "p".repeat(40);
     const port = await freePortBase();
     let server = await startServer({ port, password });
+    context.onTestFinished(() => void server.kill("SIGKILL"));
     const system = await startSystem({
       ...CROWD,
       environment: { VALKEY_URL: `redis://:${password}@127.0.0.1:${port}` },
@@ -269,7 +270,6 @@ describe("the store of limiter and gate", () => {
     await soldRises(system, 5);
     expect((await system.stop()).code).toBe(0);
     expect(server.exitCode).toBeNull();
-    server.kill("SIGKILL");
     expect(output()).not.toContain(password);
     expect(output()).not.toContain("VIOLATION");
   });
