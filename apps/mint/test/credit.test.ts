@@ -3,6 +3,7 @@ import { AppError } from "@vestibule/kernel/app-error";
 import { epochMs } from "@vestibule/kernel/units";
 import { verifyAdmission } from "@vestibule/token/verify-admission";
 import { describe, expect, it } from "vitest";
+import { DEMAND_RUNS_MAX } from "../src/limits.ts";
 import { declareSoldout, end, hold, resume } from "../src/line/organizer.ts";
 import { hearSupply } from "../src/line/supply.ts";
 import { CreditWorld, creditKey } from "./support/credits.ts";
@@ -345,6 +346,31 @@ describe("law 3 and the counts", () => {
     const first = second.slice(0, 100).toSorted((a, b) => a - b);
     expect(first).toEqual(fans.map(({ place }) => place.number));
     expect(second.slice(100)).toEqual(newcomers.map(({ place }) => place.number));
+  });
+
+  it("an outage that leaves more credits than may wait fails nobody else's claim, and each gets its turn", async () => {
+    const at = await CreditWorld.start({ ratePerMinute: 600 });
+    const { world } = at;
+    const { fan, credit } = await at.failed();
+    const second = await at.failed();
+    const newcomer = await world.join();
+    await world.pass(1_000);
+    // As many as may wait, but one: numbers that nobody here holds, behind the line's own.
+    await world.line.write(() => {
+      const run = (index: number) => 1_000_000 + index * 2;
+      const demandSet = Array.from({ length: DEMAND_RUNS_MAX - 1 }, (_, index) => ({
+        ...{ position: 1_000 + index, first: run(index), last: run(index) },
+      }));
+      return world.line.step({ settle: [], decide: () => ({ demandSet }) });
+    });
+    const codes = await Promise.all([
+      codeOf(world.claim(fan, credit)),
+      codeOf(world.claim(second.fan, second.credit)),
+      codeOf(world.claim(newcomer)),
+    ]);
+    expect(codes.toSorted()).toEqual(["ok", "too-early", "unavailable"]);
+    expect(codes[2]).toBe("ok");
+    expect(world.store.creditsUsed("spring")).toBe(1);
   });
 
   it("maxAdmissions bounds people, not their tries: a credit is kept at the very end too", async () => {

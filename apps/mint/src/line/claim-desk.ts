@@ -176,11 +176,19 @@ export class ClaimDesk {
     const places = await line.store.findPlaces(line.event, numbers);
     const owed: number[] = [];
     const credited: Credited[] = [];
+    /** Whoever is beyond the bound comes back; nobody else's claim fails for it. */
+    const mayWait = (n: number): boolean => {
+      const isFull = line.record.demand.length + owed.length + credited.length >= DEMAND_RUNS_MAX;
+      const full = (): Verdict =>
+        refused(unavailable("too many numbers wait for a slot on demand"));
+      verdicts.set(n, isFull ? full() : { tag: "demand" });
+      return !isFull;
+    };
     for (const n of numbers) {
       const place: PlaceFound | undefined = places.get(n);
       if (place === undefined) {
-        verdicts.set(n, isOut ? refused(soldOut()) : { tag: "demand" });
-        if (!isOut) owed.push(n);
+        if (isOut) verdicts.set(n, refused(soldOut()));
+        else if (mayWait(n)) owed.push(n);
         continue;
       }
       const verdict = this.#verdict(n, place.segment, at);
@@ -190,14 +198,9 @@ export class ClaimDesk {
       verdicts.set(n, { ...verdict, creditUsed });
       const isGood = settled && !creditUsed && this.#creditRefusal() === undefined;
       if (!isGood || !isCredited(n, verdict.slot, batch)) continue;
-      credited.push({ n, slot: verdict.slot, claimed });
-      verdicts.set(n, { tag: "demand" });
+      if (mayWait(n)) credited.push({ n, slot: verdict.slot, claimed });
     }
-    if (owed.length + credited.length === 0) return;
-    if (line.record.demand.length + owed.length + credited.length > DEMAND_RUNS_MAX) {
-      throw unavailable("too many numbers wait for a slot on demand");
-    }
-    await line.addDemand(owed, credited);
+    if (owed.length + credited.length > 0) await line.addDemand(owed, credited);
   }
 
   /** Why no slot is made good now; the credit keeps. */
