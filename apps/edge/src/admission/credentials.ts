@@ -24,6 +24,13 @@ export interface Credentials {
 const VISITOR = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
+/** Names of the headers that show something, as `Head.ours` has them. */
+const SHOWN: ReadonlySet<string> = new Set(
+  [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER, CREDIT_HEADER].map((name) =>
+    name.toLowerCase(),
+  ),
+);
+
 /** True for 256 bits in base64url, in their one spelling. */
 export function isVisitor(text: string | undefined): text is string {
   return text !== undefined && VISITOR.test(text);
@@ -37,10 +44,7 @@ export function isTokenShaped(text: string | undefined): text is string {
 /** Heads with more than this are answered 431, without any cryptography (EP-13). */
 export function isHeadTooLarge({ headers, cookie, ours }: Head): boolean {
   if (cookie !== null && cookie.length > COOKIE_CHARS_MAX) return true;
-  if (ours.length === 0) return false;
-  return [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER, CREDIT_HEADER].some(
-    (name) => (headers.get(name)?.length ?? 0) > TOKEN_CHARS_MAX,
-  );
+  return ours.some((name) => SHOWN.has(name) && (headers.get(name)?.length ?? 0) > TOKEN_CHARS_MAX);
 }
 
 /** Ill-formed values count as absent. */
