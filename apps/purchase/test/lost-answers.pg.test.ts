@@ -262,13 +262,15 @@ describe("a key that is still running", () => {
     async (_name, alsoStock) => {
       await world.put(10);
       const hanging = await hang(alsoStock);
+      const tookMs: number[] = [];
       for (const call of ["purchase", "hold", "spend"] as const) {
         const startedAt = performance.now();
         expect(await world.ledger[call](attemptOf(1))).toEqual({ kind: "in-progress" });
-        const tookMs = performance.now() - startedAt;
-        expect(tookMs).toBeGreaterThan(900);
-        expect(tookMs).toBeLessThan(1_300);
+        tookMs.push(performance.now() - startedAt);
       }
+      // The fastest says what was decided; the others may have met a busy machine.
+      expect(Math.min(...tookMs)).toBeGreaterThan(900);
+      expect(Math.min(...tookMs)).toBeLessThan(1_200);
       await hanging.release();
       expect(await world.ledger.purchase(attemptOf(1))).toMatchObject({ kind: "bought" });
     },
