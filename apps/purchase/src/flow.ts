@@ -21,10 +21,12 @@ import type {
 } from "./ledger-types.ts";
 import type { Limiter } from "./limiter.ts";
 import type { SupplyWatch } from "./ports.ts";
+import type { SameAdmission } from "./same-admission.ts";
 
 export interface FlowDependencies extends AdmitDependencies {
   readonly limiter: Limiter;
   readonly gate: GateKeeper;
+  readonly sameAdmission: SameAdmission;
   readonly ledger: Ledger;
   readonly credits: Credits;
   readonly supply: SupplyWatch;
@@ -99,28 +101,34 @@ async function answered(
   }
 }
 
-/** Steps 3 to 5. */
+/** Steps 3 to 5, for several attempts of one admission at once only once. */
 async function throughGate(
   spend: SpendRequest,
-  { sku, quantity }: PurchaseRequest,
+  asked: Extract<Asked, PurchaseRequest>,
   deps: FlowDependencies,
   transact: () => Promise<LedgerOutcome>,
 ): Promise<LedgerOutcome> {
-  const { event, jti } = spend;
+  const { event, jti, idempotencyKey } = spend;
+  const { kind, sku, quantity } = asked;
   const wish = { event, sku, quantity, jti };
-  const pass = await deps.gate.enter(wish); // 3
-  if (pass.kind === "over-limit") return pass;
-  if (pass.kind === "sold-out" && !(await mayBeKnown(pass, wish, deps)))
-    return { kind: "sold-out" };
-  const outcome = await transact().catch((error: unknown) => {
-    // It may have been committed: the lease stays until the repair has looked it up.
-    deps.gate.leave(pass, "lost");
-    throw error;
-  }); // 4
-  deps.gate.leave(pass, outcome); // 5
-  const isTaken = outcome.kind === "bought" || outcome.kind === "held";
-  if (isTaken && outcome.left === 0) deps.supply(event);
-  return outcome;
+  // The buyer too: a limit that holds for one may not hold for another.
+  const text = JSON.stringify([spend.buyer, idempotencyKey, kind, sku, quantity]);
+  return deps.sameAdmission.join({ jti, idempotencyKey, text }, async () => {
+    const pass = await deps.gate.enter(wish); // 3
+    if (pass.kind === "over-limit") return pass;
+    if (pass.kind === "sold-out" && !(await mayBeKnown(pass, wish, deps))) {
+      return { kind: "sold-out" };
+    }
+    const outcome = await transact().catch((error: unknown) => {
+      // It may have been committed: the lease stays until the repair has looked it up.
+      deps.gate.leave(pass, "lost");
+      throw error;
+    }); // 4
+    deps.gate.leave(pass, outcome); // 5
+    const isTaken = outcome.kind === "bought" || outcome.kind === "held";
+    if (isTaken && outcome.left === 0) deps.supply(event);
+    return outcome;
+  });
 }
 
 /** A gate that lost its memory asks before it refuses: this buyer may have bought, or something may be left. */

@@ -38,11 +38,15 @@ export interface GateRepair {
   idle(): Promise<void>;
 }
 
+export interface SkuForSale extends SkuRef {
+  readonly perPurchaseMax: number;
+}
+
 export interface RepairOptions {
   readonly gate: InventoryGate;
   readonly ledger: Pick<Ledger, "standing">;
   /** All that is sold in the running events. */
-  readonly listSkus: () => Promise<readonly SkuRef[]>;
+  readonly listSkus: () => Promise<readonly SkuForSale[]>;
   readonly log: Log;
 }
 
@@ -96,7 +100,9 @@ class Repair implements GateRepair {
     if (this.#isRoundRunning) return;
     this.#isRoundRunning = true;
     try {
-      for (const of of this.#nextOf(await this.#options.listSkus())) {
+      const skus = await this.#options.listSkus();
+      for (const of of skus) this.#perPurchaseMax.set(keyOf(of), of.perPurchaseMax);
+      for (const of of this.#nextOf(skus)) {
         // Away: the next round tries again. Each call would only wait for its deadline.
         if ((await this.#start(of)) === "away") return;
       }
@@ -141,7 +147,8 @@ class Repair implements GateRepair {
     return skus.filter(({ event }) => chosen.has(event));
   }
 
-  #start(of: SkuRef): Promise<"done" | "away"> {
+  #start({ event, sku }: SkuRef): Promise<"done" | "away"> {
+    const of = { event, sku };
     const key = keyOf(of);
     const running = this.#running.get(key);
     if (running !== undefined) return running;

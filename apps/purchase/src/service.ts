@@ -35,6 +35,7 @@ import { holdRoutes } from "./routes/holds.ts";
 import { orderRoutes } from "./routes/orders.ts";
 import { purchaseRoutes } from "./routes/purchases.ts";
 import { stockRoutes } from "./routes/stock.ts";
+import { createSameAdmission } from "./same-admission.ts";
 import { createStock } from "./stock.ts";
 import { openStore, type Store } from "./store.ts";
 import { putReport } from "./supply-put.system.ts";
@@ -106,6 +107,7 @@ export async function startPurchase(
     skewSeconds,
     limiter: limiters.purchase,
     gate: work.gate,
+    sameAdmission: createSameAdmission(),
     ledger,
     credits,
     supply: work.supplyWatch,

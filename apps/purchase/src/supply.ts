@@ -1,7 +1,7 @@
 /** Whether anything is left of each event, as one sequence over all instances. The only code that touches `supply`. */
 import type { SupplyReport } from "@vestibule/contracts/supply-api";
 import type { Database } from "@vestibule/db/connect";
-import type { SkuRef } from "./ledger-types.ts";
+import type { SkuForSale } from "./gate-repair.ts";
 
 /** A report that the mint has not acknowledged yet. */
 export interface PendingReport extends SupplyReport {
@@ -14,8 +14,8 @@ export interface Supply {
   /** Looks at the stock, writes down a change, and says what is to be reported. */
   look(event: string): Promise<PendingReport | undefined>;
   acknowledge(report: PendingReport): Promise<void>;
-  /** All that is sold in `events`. */
-  skus(events: readonly string[]): Promise<readonly SkuRef[]>;
+  /** All that is sold in `events`, and what one purchase of each may have. */
+  skus(events: readonly string[]): Promise<readonly SkuForSale[]>;
 }
 
 /** More rows than the events of one manifest sell. */
@@ -57,11 +57,11 @@ export function createSupply(database: Database): Supply {
       }),
     skus: (events) =>
       database.run(async (sql) => {
-        const rows = await sql<{ event: string; sku: string }[]>`
-          select event, sku from stock
+        const rows = await sql<SkuForSale[]>`
+          select event, sku, per_purchase_max as "perPurchaseMax" from stock
            where event in (select jsonb_array_elements_text(${sql.json([...events])}))
            order by event, sku limit ${SKUS_MAX}`;
-        return rows.map(({ event, sku }) => ({ event, sku }));
+        return rows.map(({ event, sku, perPurchaseMax }) => ({ event, sku, perPurchaseMax }));
       }),
   };
 }

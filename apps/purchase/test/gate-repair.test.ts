@@ -5,7 +5,7 @@ import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createGateKeeper } from "../src/gate-keeper.ts";
-import { createGateRepair, planOf } from "../src/gate-repair.ts";
+import { createGateRepair, planOf, type SkuForSale } from "../src/gate-repair.ts";
 import type { SkuRef } from "../src/ledger-types.ts";
 import { gateWorld, type GateWorld, ModelLedger, SEAT } from "./gate-world.ts";
 import { many, tally } from "./ledger-world.ts";
@@ -207,7 +207,12 @@ async function runScheduled(
     world.ledger.standing(jtis),
   );
   const repairs = many(2, () =>
-    createGateRepair({ gate, ledger: { standing }, listSkus: async () => [SEAT], log: silentLog }),
+    createGateRepair({
+      gate,
+      ledger: { standing },
+      listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+      log: silentLog,
+    }),
   );
   const transact = step(async (wish: { jti: string; quantity: number }) =>
     world.ledger.purchase({ ...SEAT, ...wish }),
@@ -304,7 +309,7 @@ test("each sku is asked for once, however many want it; made-up ones are asked f
 
 describe("the loop", () => {
   /** Counts who is compared, on a gate where nothing is ever wrong. */
-  function counting(skus: () => readonly SkuRef[], inspect?: (of: SkuRef) => Promise<never>) {
+  function counting(skus: () => readonly SkuForSale[], inspect?: (of: SkuRef) => Promise<never>) {
     const seen: string[] = [];
     const lines: { event: string; fields: LogFields }[] = [];
     const line = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
@@ -325,7 +330,9 @@ describe("the loop", () => {
     });
     return { repair, seen, lines };
   }
-  const event = (index: number): SkuRef => ({
+  const seats = { ...SEAT, perPurchaseMax: 10 };
+  const event = (index: number): SkuForSale => ({
+    perPurchaseMax: 10,
     event: `event-${String(index).padStart(3, "0")}`,
     sku: "seat",
   });
@@ -368,7 +375,7 @@ describe("the loop", () => {
   });
 
   test("says what it changed, and nothing when it changed nothing", async () => {
-    const { repair, lines } = counting(() => [SEAT]);
+    const { repair, lines } = counting(() => [seats]);
     await repair.round();
     await repair.round();
     expect(lines).toEqual([
@@ -409,7 +416,7 @@ describe("the loop", () => {
     const repair = createGateRepair({
       gate,
       ledger: { standing: async ({ jtis }) => world.ledger.standing(jtis) },
-      listSkus: async () => [SEAT],
+      listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
       log: silentLog,
     });
     await repair.round();

@@ -92,7 +92,7 @@ export function gateWorld(
   const repair = createGateRepair({
     gate,
     ledger: { standing: async ({ jtis }) => ledger.standing(jtis) },
-    listSkus: async () => [SEAT],
+    listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
     log,
     ...ports,
   });

@@ -129,6 +129,8 @@ test("sold out is said without PostgreSQL; winners are answered as before", asyn
   const [winner, loser] = [await world.fan(), await world.fan()];
   const order = await (await world.buy(winner, { body: body() })).json();
   await expect.poll(async () => (await store.gate.inspect(seat())).leases).toEqual([]);
+  // Each instance has heard of the sku, by a request or within one round.
+  for (const base of bases) await world.buy(loser, { body: body(), base });
   const locked = Promise.withResolvers<void>();
   const unlock = Promise.withResolvers<void>();
   const lock = world.database.sql.begin(async (tx) => {
@@ -164,6 +166,19 @@ test("after a flush winners get their orders, losers are refused, and nothing is
     const spent = await world.buy(fan, { body: body(), key: "2" });
     expect(await wordOf(spent)).toBe("409 already-spent");
   }
+});
+
+test("a button pressed 30 times at once over three instances: one order, and every answer is right", async () => {
+  await sell(1);
+  const fan = await world.fan();
+  const presses = (key: (index: number) => string) =>
+    many(30, (index) => world.buy(fan, { body: body(), base: bases[index % 3]!, key: key(index) }));
+  const equal = await Promise.all(presses(() => "1"));
+  const orders = new Set(await Promise.all(equal.map((answer) => answer.text())));
+  expect([new Set(equal.map(({ status }) => status)), orders.size]).toEqual([new Set([201]), 1]);
+  expect(await words(presses((index) => `other-${index}`))).toEqual({ "409 already-spent": 30 });
+  const mixed = many(20, (index) => world.buy(fan, { body: body(1 + (index % 2)) }));
+  expect(await words(mixed)).toEqual({ "201": 10, "422 idempotency-mismatch": 10 });
 });
 
 describe("holds", () => {

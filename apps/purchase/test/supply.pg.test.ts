@@ -103,9 +103,9 @@ test("an event without stock, and one with some left, are never told of", async 
   expect(await supply.look("winter")).toBeUndefined();
   expect(await supply.look("autumn")).toBeUndefined();
   expect(await supply.skus([EVENT, "autumn", "winter"])).toEqual([
-    { event: "autumn", sku: "seat" },
-    { event: EVENT, sku: "box" },
-    { event: EVENT, sku: "seat" },
+    { event: "autumn", sku: "seat", perPurchaseMax: 100 },
+    { event: EVENT, sku: "box", perPurchaseMax: 100 },
+    { event: EVENT, sku: "seat", perPurchaseMax: 100 },
   ]);
   expect(world.mint.reports).toEqual([]);
 });
