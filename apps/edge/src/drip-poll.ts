@@ -24,7 +24,7 @@ export interface DripPoll {
    * The event that this request polls, or `undefined`. Looks at the text of the URL only: everything
    * after the authority must be exactly the endpoint, a query string apart.
    */
-  eventOf(request: Request): string | undefined;
+  eventOf(request: Pick<Request, "url" | "method">): string | undefined;
   /** `undefined` when this location knows no statement of the event, or must wait for a newer one first. */
   answer(
     request: Request,
@@ -36,8 +36,7 @@ export interface DripPoll {
 export function createDripPoll(edge: Edge): DripPoll {
   const encoded = new Map<string, Encoded>();
   return {
-    eventOf(request) {
-      const { url, method } = request;
+    eventOf({ url, method }) {
       if (method !== "GET" && method !== "HEAD") return undefined;
       const path = url.indexOf("/", 8);
       if (!url.startsWith(PREFIX, path)) return undefined;

@@ -1,10 +1,10 @@
 /** The request table of design section 6, from the hottest row to the rarest. */
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import type { EpochMs } from "@vestibule/kernel/units";
 import type { AdmissionCheck } from "./admission/admissions.ts";
 import { isHeadTooLarge } from "./admission/credentials.ts";
 import { cookieLeft } from "./admission/shown.ts";
+import { type Answering, answering } from "./answering.ts";
 import { api } from "./api/app.ts";
 import { type DripPoll, createDripPoll } from "./drip-poll.ts";
 import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
@@ -14,6 +14,7 @@ import { deny } from "./deny.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
 import {
   type Background,
+  type Called,
   type Edge,
   type Visit,
   findEvent,
@@ -32,15 +33,15 @@ export function createHandler(edge: Edge): EdgeHandler {
   return {
     fetch(request, background) {
       const now = edge.clock.now();
-      const polled = poll.eventOf(request);
+      const { url, method } = request;
+      const polled = poll.eventOf({ url, method });
       if (polled !== undefined) {
         const hit = poll.answer(request, polled, { now, background });
         if (hit !== undefined) return hit;
       }
-      // A broken invariant of ours is a 500 and never opens anything.
+      // As in `answering`, for what breaks before anything is waited for.
       try {
-        const answered = answer(edge, poll, { request, background, now, polled });
-        return answered instanceof Promise ? answered.catch(() => problem("internal")) : answered;
+        return answer(edge, poll, { request, url, method, background, now, polled });
       } catch {
         return problem("internal");
       }
@@ -52,14 +53,15 @@ export function createHandler(edge: Edge): EdgeHandler {
 function answer(
   edge: Edge,
   poll: DripPoll,
-  call: { request: Request; background: Background; now: EpochMs; polled: string | undefined },
-): Response | Promise<Response> {
+  call: Called & { polled: string | undefined },
+): Response | Answering {
   const { polled } = call;
   const visit = readVisit(edge, call);
   if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
-  const go = () => (polled === undefined ? route(visit) : answerCold(poll, visit, polled));
+  const go = () =>
+    polled === undefined ? route(visit) : answering(answerCold(poll, visit, polled));
   const asking = edge.feed.manifest() === undefined ? learn(visit) : keepFresh(visit);
-  return asking === undefined ? go() : asking.then(go);
+  return asking === undefined ? go() : answering(asking.then(go));
 }
 
 /** A location that has never seen a manifest knows nothing to go by. */
@@ -85,19 +87,20 @@ async function answerCold(poll: DripPoll, visit: Visit, name: string): Promise<R
   return found ?? shareWith(away(), allowedOrigin(request, event));
 }
 
-function route(visit: Visit): Response | Promise<Response> {
-  const { edge, request, address, now } = visit;
+function route(visit: Visit): Response | Answering {
+  const { edge, request, method, address, now } = visit;
   const { path, pathname } = address;
   if (pathname === EDGE_PREFIX || pathname.startsWith(`${EDGE_PREFIX}/`)) {
-    return api.fetch(request, visit);
+    const answered = api.fetch(request, visit);
+    return answered instanceof Promise ? answering(answered) : answered;
   }
   const routes = edge.routes();
   if (routes === undefined) {
     // Nothing is open by accident (law 10): what is protected is not known yet.
     return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
-  const host = address.host.replace(/\.(?=:\d+$|$)/, "");
-  const found = routes.match({ host, path, method: request.method, now });
+  const host = withoutRootDot(address.host);
+  const found = routes.match({ host, path, method, now });
   switch (found.kind) {
     case "open":
       return forward(visit, { path: pathname, cookie: cookieLeft(visit.head) });
@@ -110,7 +113,13 @@ function route(visit: Visit): Response | Promise<Response> {
   }
 }
 
-function guard(visit: Visit, event: ManifestEvent, path: string): Response | Promise<Response> {
+/** `shop.example.` and `shop.example` are the same host. */
+function withoutRootDot(host: string): string {
+  const mayHave = host.endsWith(".") || host.includes(".:");
+  return mayHave ? host.replace(/\.(?=:\d+$|$)/, "") : host;
+}
+
+function guard(visit: Visit, event: ManifestEvent, path: string): Response | Answering {
   const { edge, address, head, now } = visit;
   if (!edge.verifies || edge.feed.keys(now) === undefined) {
     const away = problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
@@ -119,18 +128,20 @@ function guard(visit: Visit, event: ManifestEvent, path: string): Response | Pro
   if (isHeadTooLarge(head)) {
     return shareWith(problem("head-too-large"), allowedOrigin(visit.request, event));
   }
-  const go = (): Response | Promise<Response> => {
+  const go = (): Response | Answering => {
     const scope = { event: event.event, https: address.https };
     const shown = edge.shown.read(head, scope);
     const { credentials, cookieLeft: cookie } = shown;
     const check = edge.admissions.check(credentials, event, now);
-    const decide = (found: AdmissionCheck) => {
-      if (found.kind !== "admitted") return deny(visit, { event, credentials, check: found });
+    const decide = (found: AdmissionCheck): Answering => {
+      if (found.kind !== "admitted") {
+        return answering(deny(visit, { event, credentials, check: found }));
+      }
       edge.shown.keep(head, scope, shown);
       return forward(visit, { path, cookie, admitted: found });
     };
-    return check instanceof Promise ? check.then(decide) : decide(check);
+    return check instanceof Promise ? answering(check.then(decide)) : decide(check);
   };
   const asking = keepDripFresh(visit, event.event);
-  return asking === undefined ? go() : asking.then(go);
+  return asking === undefined ? go() : answering(asking.then(go));
 }

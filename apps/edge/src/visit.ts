@@ -53,17 +53,27 @@ export interface Visit {
   readonly background: Background;
   /** The one reading of the clock for this request. */
   readonly now: EpochMs;
+  readonly method: string;
   readonly address: Address;
   readonly head: Head;
 }
 
+/** `url` and `method` are the request's, read once: each reading is a call into the runtime. */
+export interface Called {
+  readonly request: Request;
+  readonly url: string;
+  readonly method: string;
+  readonly background: Background;
+  readonly now: EpochMs;
+}
+
 export function readVisit(
   edge: Edge,
-  { request, background, now }: { request: Request; background: Background; now: EpochMs },
+  { request, background, now, url, method }: Called,
 ): Visit | undefined {
-  const address = readAddress(request.url);
+  const address = readAddress(url);
   if (address === undefined) return undefined;
-  return { edge, request, background, now, address, head: readHead(request.headers) };
+  return { edge, request, background, now, method, address, head: readHead(request.headers) };
 }
 
 /**

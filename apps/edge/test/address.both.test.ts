@@ -41,6 +41,19 @@ describe("the cheap reading of an address", () => {
   test.each(UNUSUAL)("%j: as the runtime's parser reads it", (text) => {
     expect(readAddress(text)).toEqual(readUrl(text));
   });
+  test("of one origin after another: none is taken for the one before", () => {
+    const origins = [
+      "http://a.example",
+      "http://a.example:8080",
+      "https://a.example",
+      "http://b.a",
+    ];
+    for (const origin of [...origins, ...origins.toReversed(), ...origins]) {
+      for (const url of [`${origin}/a?b`, `${origin}.x/a`, `${origin}/`, `${origin}@c.d/`]) {
+        expect(readAddress(url)).toEqual(readUrl(url));
+      }
+    }
+  });
   test("of any text: as the runtime's parser reads it", () => {
     const part = (chars: string) =>
       fc.string({ unit: fc.constantFrom(...Array.from(chars)), maxLength: 12 });

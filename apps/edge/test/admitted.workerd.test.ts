@@ -88,6 +88,65 @@ test("no header with which a client could claim another address, host or path re
   expect(three).toMatchObject({ "x-forwarded-for": "192.0.2.7" });
 });
 
+test("headers arrive as they were sent, whatever their names, and those that are no text as well", async () => {
+  const { world, headers } = await admitted();
+  const odd = { ["__proto__"]: "a", constructor: "b", "1": "c", "X-Tab": "a\tb", "X-Empty": "" };
+  const forged = { "X-Forwarded-Host": "evil", "Vestibule-Mode": "evil", "X-Real-IP": "evil" };
+  const sent = new Headers({ ...headers, ...odd, ...forged, "CF-Connecting-IP": "192.0.2.7" });
+  await world.get("/events/demo", { headers: sent });
+  // One header that may come several times, or bytes that are no UTF-8: then all of them are copied.
+  const twice = new Headers(sent);
+  twice.append("Set-Cookie", "a=1");
+  twice.append("Set-Cookie", "b=2");
+  await world.get("/events/demo", { headers: twice });
+  const bytes = new Headers(sent);
+  bytes.set("X-Bytes", "caf\ufffd");
+  await world.get("/events/demo", { headers: bytes });
+  await world.get("/about", { headers: { Cookie: "shop=\ufffd; vst-visitor-other=x" } });
+  await world.get("/about", { headers: { Cookie: "shop=\ufffd" } });
+  const [text, cookies, unsaid, cut, whole] = world.toOrigin().map((request) => request.headers);
+  for (const seen of [text, cookies, unsaid]) {
+    const entries = [...(seen ?? [])];
+    for (const [name, value] of Object.entries(odd)) {
+      expect(entries).toContainEqual([name.toLowerCase(), value]);
+    }
+    expect(entries.map(([, value]) => value)).not.toContain("evil");
+    expect(Object.fromEntries(entries)).toMatchObject({
+      "x-forwarded-host": "shop.example",
+      "x-forwarded-for": "192.0.2.7",
+      "vestibule-visitor": VISITOR_A,
+    });
+    expect(seen?.has("cookie")).toBe(false);
+  }
+  expect(cookies?.getSetCookie()).toEqual(["a=1", "b=2"]);
+  expect(unsaid?.get("x-bytes")).toBe("caf\ufffd");
+  expect([cut, whole].map((seen) => seen?.get("cookie"))).toEqual(["shop=\ufffd", "shop=\ufffd"]);
+});
+
+test("a fault of ours is a 500, at once and later, and opens nothing", async () => {
+  const { world, headers } = await admitted();
+  const breaking = (path: string, readsLeft: number): Request => {
+    const request = new Request(`https://shop.example${path}`, { headers: PAGE_VIEW });
+    let left = readsLeft;
+    return new Proxy(request, {
+      get: (target, name) => {
+        if (name === "headers" && left-- === 0) throw new Error("broken");
+        const value: unknown = Reflect.get(target, name, target);
+        return value;
+      },
+    });
+  };
+  // The first request of a location waits for what it must know; the others wait for nothing.
+  for (const reads of [1, 0, 1]) {
+    const answer = world.edge.fetch(breaking("/events/demo", reads), {
+      waitUntil: () => undefined,
+    });
+    expect((await answer).status).toBe(500);
+  }
+  expect(world.toOrigin()).toEqual([]);
+  expect((await world.get("/events/demo", { headers })).status).toBe(200);
+});
+
 describe("bodies", () => {
   test.each(["GET", "HEAD"])("a %s has none, whatever its head says", async (method) => {
     const { world, headers } = await admitted();

@@ -105,13 +105,13 @@ export function createAdmissions(
    * token alone: those already admitted go on (laws 5 and 9).
    */
   function byDrip(
-    shown: Shown,
+    { admission, visitor }: Shown,
     claims: Admission,
     { event, now }: Asked,
   ): AdmissionCheck | Promise<AdmissionCheck> {
     const verdict = (): AdmissionCheck => {
       const cut = cutOf(claims, feed.drip(event.event)?.claims);
-      return cut === undefined ? { kind: "admitted", ...shown, claims } : { kind: cut };
+      return cut === undefined ? { kind: "admitted", admission, visitor, claims } : { kind: cut };
     };
     const isKnown = feed.drip(event.event) !== undefined;
     return isKnown ? verdict() : feed.whenKnown(`drip:${event.event}`, now).then(verdict);

@@ -14,14 +14,14 @@ const NONE: ClientBody = { stream: null, broken: null };
  * and the runtime sends none. A body of stated length is passed as it is. One in chunks can be malformed, and the
  * runtime does not tell that from an origin that went away, so it goes through our hands.
  */
-export function clientBody({ request, head }: Visit): ClientBody {
-  if (isWithoutBody(request)) return NONE;
+export function clientBody({ request, head, method }: Visit): ClientBody {
+  if (isWithoutBody(method)) return NONE;
   const { body } = request;
   if (body === null) return NONE;
   return head.hasLength ? { stream: body, broken: null } : watched(body);
 }
 
-export function isWithoutBody({ method }: Request): boolean {
+export function isWithoutBody(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
