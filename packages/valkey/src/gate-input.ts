@@ -28,8 +28,8 @@ export function checkReservation(of: SeatsOf & { jti: string; quantity: number }
 export function checkRepair(of: SeatsOf & GateRepair): void {
   checkSeats(of);
   assert(
-    Number.isSafeInteger(of.left) && of.left >= 0 && of.left < 1e15,
-    "what is left is a whole number >= 0",
+    Number.isSafeInteger(of.left) && Math.abs(of.left) < 1e15,
+    "what is left is a whole number",
   );
   assert(of.drop.length + of.sold.length <= REPAIRED_AT_ONCE_MAX, "a repair has a bounded size");
 }

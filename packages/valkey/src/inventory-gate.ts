@@ -44,7 +44,10 @@ export interface Lease {
 
 /** One moment of the gate. */
 export interface GateState {
-  /** Undefined when there is no counter that can be believed. */
+  /**
+   * Undefined when there is no counter that can be believed. Below 0 when leases, noted while nothing was known,
+   * are for more than there is: what comes back pays for that first.
+   */
   readonly left: number | undefined;
   readonly leases: readonly Lease[];
   /** How many different `jti` the gate remembers as buyers. */
@@ -57,7 +60,7 @@ export interface GateState {
 
 export interface GateRepair {
   readonly version: string;
-  /** What PostgreSQL has left, less the unexpired leases that have not bought. */
+  /** What PostgreSQL has left, less the unexpired leases that have not bought; below 0 when that is so. */
   readonly left: number;
   /** Leases that ended without a purchase: forgotten. Their seats are in `left`. */
   readonly drop: readonly string[];
@@ -82,7 +85,10 @@ export interface InventoryGate {
   /** @throws StoreAwayError */
   inspect(of: SeatsOf): Promise<GateState>;
   /**
-   * Sets the counter and ends these leases, unless the gate has moved on from `version`.
+   * Sets the counter and ends these leases, unless the gate has moved on from `version`. Two counters are set
+   * right all the same, or it could never be done while a crowd is at the gate: one that is unknown, and one that is
+   * surely too high. What was asked for since `version` is taken off `left` then, and `drop` keeps its seats: for the
+   * moment too few may be left, never too many.
    *
    * @returns whether it was done. @throws StoreAwayError
    */

@@ -11,7 +11,7 @@ import {
 } from "./inventory-gate.ts";
 
 interface Counter {
-  /** Undefined until a repair says what is left. */
+  /** Undefined until a repair says what is left. Below 0 while leases are for more than there is. */
   left: number | undefined;
   sure: boolean;
   readonly leases: Map<string, { quantity: number; expiresAtMs: number }>;
@@ -19,6 +19,9 @@ interface Counter {
   /** Counters are numbered, so that one that is made again never repeats a version. */
   readonly born: number;
   moves: number;
+  repairs: number;
+  /** Seats that leases were ever noted for. */
+  asked: number;
   usedAtMs: number;
 }
 
@@ -54,60 +57,23 @@ export function createMemoryInventoryGate(
       sold: new Set(),
       born,
       moves: 0,
+      repairs: 0,
+      asked: 0,
       usedAtMs: now,
     };
     counters.set(key, counter);
     return counter;
   }
 
-  function reserve(of: SeatsOf & { jti: string; quantity: number }): Reservation {
-    const now = clock.now();
-    const counter = counterOf(of, now);
-    if (counter.sold.has(of.jti)) return { kind: "known" };
-    const held = counter.leases.get(of.jti);
-    if (held === undefined && counter.left !== undefined && counter.left < of.quantity) {
-      return { kind: "sold-out", sure: counter.sure };
-    }
-    counter.moves += 1;
-    const expiresAtMs = now + leaseMs;
-    const quantity = held?.quantity ?? of.quantity;
-    counter.leases.set(of.jti, { quantity, expiresAtMs });
-    if (held !== undefined) return { kind: "known" };
-    if (counter.left === undefined) return { kind: "unknown" };
-    counter.left -= quantity;
-    return { kind: "leased" };
-  }
-
-  function settle(of: SeatsOf & { jti: string; outcome: "sold" | "not-sold" }): void {
-    const counter = counterOf(of, clock.now());
-    const held = counter.leases.get(of.jti);
-    const isNews = of.outcome === "sold" && !counter.sold.has(of.jti);
-    if (held === undefined && !isNews) return;
-    counter.moves += 1;
-    counter.leases.delete(of.jti);
-    if (of.outcome === "sold") counter.sold.add(of.jti);
-    else if (counter.left !== undefined) counter.left += held?.quantity ?? 0;
-  }
-
-  function repair(of: SeatsOf & GateRepair): boolean {
-    const counter = counterOf(of, clock.now());
-    if (versionOf(counter) !== of.version) return false;
-    counter.moves += 1;
-    for (const jti of [...of.drop, ...of.sold]) counter.leases.delete(jti);
-    for (const jti of of.sold) counter.sold.add(jti);
-    counter.sure = !of.doubt && (counter.sure || counter.left === undefined);
-    counter.left = of.left;
-    return true;
-  }
-
   return {
     reserve: async (of) => {
       checkReservation(of);
-      return reserve(of);
+      const now = clock.now();
+      return reserve(counterOf(of, now), of, now + leaseMs);
     },
     settle: async (of) => {
       checkSeats(of);
-      settle(of);
+      settle(counterOf(of, clock.now()), of);
     },
     inspect: async (of) => {
       checkSeats(of);
@@ -127,11 +93,64 @@ export function createMemoryInventoryGate(
     },
     repair: async (of) => {
       checkRepair(of);
-      return repair(of);
+      return repair(counterOf(of, clock.now()), of);
     },
   };
 }
 
-function versionOf({ born, moves }: Counter): string {
-  return `${born}.${moves}`;
+function reserve(
+  counter: Counter,
+  of: { jti: string; quantity: number },
+  expiresAtMs: number,
+): Reservation {
+  if (counter.sold.has(of.jti)) return { kind: "known" };
+  const held = counter.leases.get(of.jti);
+  if (held === undefined && counter.left !== undefined && counter.left < of.quantity) {
+    return { kind: "sold-out", sure: counter.sure };
+  }
+  counter.moves += 1;
+  const quantity = held?.quantity ?? of.quantity;
+  counter.leases.set(of.jti, { quantity, expiresAtMs });
+  if (held !== undefined) return { kind: "known" };
+  counter.asked += quantity;
+  if (counter.left === undefined) return { kind: "unknown" };
+  counter.left -= quantity;
+  return { kind: "leased" };
+}
+
+function settle(counter: Counter, of: { jti: string; outcome: "sold" | "not-sold" }): void {
+  const held = counter.leases.get(of.jti);
+  const isNews = of.outcome === "sold" && !counter.sold.has(of.jti);
+  if (held === undefined && !isNews) return;
+  counter.moves += 1;
+  counter.leases.delete(of.jti);
+  if (of.outcome === "sold") counter.sold.add(of.jti);
+  else if (counter.left !== undefined) counter.left += held?.quantity ?? 0;
+}
+
+function repair(counter: Counter, of: GateRepair): boolean {
+  const [born, moves, repairs, asked = 0, leased = 0] = of.version.split(".").map(Number);
+  if (born !== counter.born || repairs !== counter.repairs) return false;
+  const hasMoved = moves !== counter.moves;
+  if (hasMoved && counter.left !== undefined && counter.left <= of.left + leased) return false;
+  // `scripts/repair-gate.ts` says why a gate that moved is treated so.
+  let left = hasMoved ? of.left - (counter.asked - asked) : of.left;
+  for (const jti of of.drop) {
+    if (hasMoved) left -= counter.leases.get(jti)?.quantity ?? 0;
+    else counter.leases.delete(jti);
+  }
+  for (const jti of of.sold) {
+    counter.leases.delete(jti);
+    counter.sold.add(jti);
+  }
+  counter.moves += 1;
+  counter.repairs += 1;
+  counter.sure = !of.doubt && (counter.sure || counter.left === undefined);
+  counter.left = left;
+  return true;
+}
+
+function versionOf({ born, moves, repairs, asked, leases }: Counter): string {
+  const leased = [...leases.values()].reduce((sum, { quantity }) => sum + quantity, 0);
+  return [born, moves, repairs, asked, leased].join(".");
 }

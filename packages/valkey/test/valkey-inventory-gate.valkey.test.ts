@@ -45,6 +45,7 @@ describe("what the server loses or is made to hold is unknown, never sold out an
     ["the counter's field was deleted", (key) => ["HDEL", key("state"), "left"]],
     ["the counter is text", (key) => ["HSET", key("state"), "left", "many"]],
     ["the counter is empty", (key) => ["HSET", key("state"), "left", ""]],
+    ["what leases owe is text", (key) => ["HSET", key("state"), "owed", "-"]],
     ["the counter is negative", (key) => ["HSET", key("state"), "left", "-1"]],
     ["the counter is a fraction", (key) => ["HSET", key("state"), "left", "1.5"]],
     ["the counter is infinite", (key) => ["HSET", key("state"), "left", "inf"]],
@@ -111,6 +112,8 @@ describe("what the server loses or is made to hold is unknown, never sold out an
     for (const [field, value] of [
       ["moves", "many"],
       ["moves", "9".repeat(30)],
+      ["repairs", "none"],
+      ["asked", "-1"],
       ["born", ""],
       ["born", "then"],
     ] as const) {
@@ -208,7 +211,7 @@ test("a repair beside 2,000 purchases a second never invents a seat", async () =
     const alive = state.leases.filter(({ jti }) => !bought.has(jti));
     const leased = alive.reduce((sum, { quantity }) => sum + quantity, 0);
     const sold = state.leases.filter(({ jti }) => bought.has(jti)).map(({ jti }) => jti);
-    const wanted = Math.max(0, snapshot - leased);
+    const wanted = snapshot - leased;
     return gate.repair({
       ...of,
       version: state.version,
@@ -236,3 +239,48 @@ test("a repair beside 2,000 purchases a second never invents a seat", async () =
   expect(await gate.inspect(of)).toMatchObject({ left, leases: [] });
   expect(left).toBe(0);
 });
+
+test.each<[string, readonly string[]]>([
+  ["forgot everything", ["FLUSHALL"]],
+  ["says 1,000 too many", ["HINCRBY", "vst:gate:{crowd}:floor:state", "left", "1000"]],
+])(
+  "a gate that %s while a sold-out crowd is at it is right after one repair (IG-08)",
+  async (_, damage) => {
+    const gate = await openGate();
+    const of = { event: "crowd", sku: "floor" };
+    const first = await gate.inspect(of);
+    await gate.repair({ ...of, version: first.version, left: 0, drop: [], sold: [], doubt: false });
+    const counts = { asked: 0, letThrough: 0 };
+    const comeInVain = async (): Promise<void> => {
+      const jti = `fan-${(counts.asked += 1)}`;
+      const { kind } = await gate.reserve({ ...of, jti, quantity: 1 });
+      if (kind === "sold-out") return;
+      counts.letThrough += 1;
+      // PostgreSQL has nothing left either.
+      await pass(5);
+      await gate.settle({ ...of, jti, outcome: "not-sold" });
+    };
+    const load = startLoad(comeInVain, { perSecond: 1_000 });
+    await pass(100);
+    expect(counts.letThrough).toBe(0);
+    await server().command(...damage);
+    await expect.poll(() => counts.letThrough, { interval: 5 }).toBeGreaterThan(20);
+    const { version, leases } = await gate.inspect(of);
+    await pass(20); // the look at PostgreSQL: meanwhile the gate moves
+    const leased = leases.length;
+    expect(
+      await gate.repair({ ...of, version, left: 0 - leased, drop: [], sold: [], doubt: true }),
+    ).toBe(true);
+    await pass(50);
+    const before = { ...counts };
+    await pass(200);
+    expect(counts.asked - before.asked).toBeGreaterThan(100);
+    expect(counts.letThrough).toBe(before.letThrough);
+    expect((await load.stop()).wrong).toEqual([]);
+    const state = await gate.inspect(of);
+    // Quiet now: exact again.
+    await gate.repair({ ...of, version: state.version, left: 0, drop: [], sold: [], doubt: false });
+    expect(await gate.inspect(of)).toMatchObject({ left: 0, leases: [] });
+    await server().command("FLUSHALL");
+  },
+);

@@ -1,8 +1,10 @@
 /**
  * What the gate's scripts share. One sku of one event is three keys with one hash tag:
  *
- * - `…:state`, a hash: `left` (seats, absent when not known), `leases` and `sold` (how many there must be in the
- *   other two keys), `sure` (whether every buyer is remembered), `born` and `moves` (together the version);
+ * - `…:state`, a hash: `left` (seats, absent when not known), `owed` (seats that leases have beyond those: the first
+ *   that come back), `leases` and `sold` (how many there must be in the
+ *   other two keys), `sure` (whether every buyer is remembered), and what versions are made of: `born`, `moves` (how often
+ *   anything changed), `repairs`, `asked` (seats that leases were ever noted for);
  * - `…:leases`, a hash: jti → `quantity:expiresAtMs`;
  * - `…:sold`, a set: the jti that bought.
  *
@@ -47,26 +49,31 @@ local function read_state()
   remove_other_type(STATE, 'hash')
   remove_other_type(LEASES, 'hash')
   remove_other_type(SOLD, 'set')
-  local held = redis.call('HMGET', STATE, 'left', 'leases', 'sold', 'sure', 'born', 'moves')
-  local state = { left = whole(held[1]), sure = held[4] == '1', born = held[5], moves = whole(held[6]) }
-  if whole(held[2]) ~= redis.call('HLEN', LEASES) then
+  local held = redis.call('HMGET', STATE, 'left', 'leases', 'sold', 'sure', 'born', 'moves', 'repairs', 'asked', 'owed')
+  local state = {
+    left = whole(held[1]), sure = held[4] == '1', born = held[5],
+    moves = whole(held[6]), repairs = whole(held[7]), asked = whole(held[8]), owed = whole(held[9])
+  }
+  if not state.owed or whole(held[2]) ~= redis.call('HLEN', LEASES) then
     state.left = nil
   end
   if state.left == nil or whole(held[3]) ~= redis.call('SCARD', SOLD) then
     state.sure = false
   end
-  if not state.born or not string.find(state.born, '^%d+%-%d+$') or not state.moves then
+  if not state.born or not string.find(state.born, '^%d+%-%d+$')
+    or not state.moves or not state.repairs or not state.asked then
     -- The time of its birth: after a flush no version comes back.
     local time = redis.call('TIME')
     state.born = time[1] .. '-' .. time[2]
-    state.moves = 0
+    state.moves, state.repairs, state.asked = 0, 0, 0
     state.new = true
   end
   return state
 end
 
-local function version_of(state)
-  return state.born .. '.' .. digits(state.moves)
+local function save_version(state)
+  redis.call('HSET', STATE, 'born', state.born, 'moves', digits(state.moves),
+    'repairs', digits(state.repairs), 'asked', digits(state.asked))
 end
 
 local function keep(ms)
@@ -84,13 +91,14 @@ end
 local function save_state(state, keep_ms)
   state.moves = state.moves + 1
   if state.left then
-    redis.call('HSET', STATE, 'left', digits(state.left))
+    redis.call('HSET', STATE, 'left', digits(state.left), 'owed', digits(state.owed))
   else
     redis.call('HDEL', STATE, 'left')
   end
   redis.call('HSET', STATE,
     'leases', redis.call('HLEN', LEASES), 'sold', redis.call('SCARD', SOLD),
-    'sure', state.sure and 1 or 0, 'born', state.born, 'moves', digits(state.moves))
+    'sure', state.sure and 1 or 0)
+  save_version(state)
   keep(keep_ms)
 end
 `;

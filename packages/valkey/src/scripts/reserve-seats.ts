@@ -47,6 +47,7 @@ end
 
 -- The first write, and one that a full server refuses: it is all or nothing.
 redis.call('HSET', LEASES, jti, digits(quantity) .. ':' .. expires_at_ms)
+state.asked = state.asked + quantity
 if not state.left then
   save_state(state, ARGV[4])
   return 5

@@ -29,7 +29,9 @@ elseif not held then
   return 0
 elseif state.left then
   local quantity = lease_of(held)
-  state.left = quantity and state.left + quantity
+  local paid = math.min(quantity or 0, state.owed)
+  state.owed = state.owed - paid
+  state.left = quantity and state.left + quantity - paid
 end
 save_state(state, ARGV[3])
 return 1

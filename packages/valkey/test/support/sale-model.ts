@@ -84,7 +84,7 @@ export class Sale {
     await this.#world.gate.repair({
       ...this.#of,
       version,
-      left: Math.max(0, seen.left - leased),
+      left: seen.left - leased,
       drop: gone.map(({ jti }) => jti),
       sold: sold.map(({ jti }) => jti),
       doubt: false,
@@ -97,9 +97,7 @@ export class Sale {
     const leased = state.leases
       .filter(({ jti, expired }) => !expired && !this.#spent.has(jti))
       .reduce((sum, { quantity }) => sum + quantity, 0);
-    // A lease that was noted while nothing was known may be for more than there is: it alone may overdraw.
-    const most = state.left === 0 ? Math.max(this.#left, leased) : this.#left;
-    assert.ok(state.left + leased <= most, `${state.left} left and ${leased} leased of ${most}`);
-    assert.ok(state.left >= 0, "never below nothing");
+    const most = `${state.left} left and ${leased} leased of ${this.#left}`;
+    assert.ok(state.left + leased <= this.#left, most);
   }
 }
