@@ -65,6 +65,7 @@ describe("an outage as the answers saw it", () => {
     );
     expect(seen).toEqual({
       worstMs: 100,
+      worstSentMs: 2_300,
       worstBeforeMs: 40,
       whileAway: 1,
       otherWhileAway: [],

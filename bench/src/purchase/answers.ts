@@ -64,6 +64,8 @@ export interface Outage {
 
 export interface OutageSeen {
   readonly worstMs: number;
+  /** When the longest answer was asked for, counted from the kill. */
+  readonly worstSentMs: number;
   /** Of what was answered before the kill: what the machine itself adds. */
   readonly worstBeforeMs: number;
   /** What requests heard that were sent and answered while it was away, beside 503. */
@@ -80,9 +82,13 @@ export function seenOf(answers: readonly Answer[], { killedAtMs, backAtMs }: Out
   const away = answers.filter((one) => one.sentAtMs > killedAtMs && doneAtMs(one) < backAtMs);
   const refused = answers.filter((one) => one.said.startsWith("503"));
   const lastRefusedAtMs = Math.max(backAtMs, ...refused.map(doneAtMs));
+  const worst = answers.toSorted((one, other) => other.tookMs - one.tookMs)[0];
   return {
-    worstMs: worstOf(answers),
-    worstBeforeMs: worstOf(answers.filter((one) => doneAtMs(one) < killedAtMs)),
+    worstMs: worst?.tookMs ?? 0,
+    worstSentMs: (worst?.sentAtMs ?? killedAtMs) - killedAtMs,
+    worstBeforeMs: answers
+      .filter((one) => doneAtMs(one) < killedAtMs)
+      .reduce((most, { tookMs }) => Math.max(most, tookMs), 0),
     whileAway: away.length,
     otherWhileAway: away.filter(({ said }) => said !== "503 unavailable"),
     recoveryMs: lastRefusedAtMs - backAtMs,
@@ -90,8 +96,4 @@ export function seenOf(answers: readonly Answer[], { killedAtMs, backAtMs }: Out
       (one) => one.sentAtMs > lastRefusedAtMs && !one.said.startsWith("503"),
     ).length,
   };
-}
-
-function worstOf(answers: readonly Answer[]): number {
-  return answers.reduce((worst, { tookMs }) => Math.max(worst, tookMs), 0);
 }

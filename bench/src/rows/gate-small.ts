@@ -90,7 +90,7 @@ async function measure(bench: Bench): Promise<Measured> {
     ],
     notes: [
       `PostgreSQL transactions that may buy: ${counts.off} with the gate off, ${counts.on} with it on: ${percent(fewer)} fewer (wanted: ${REQUESTS}, ${SEATS}); each user has ${PER_USER} places in line, on devices of their own`,
-      `when each user has one place and presses the button ${PER_USER} times at once: ${pressed.off} off, ${pressed.on} on; who bought is let through to get their answer again`,
+      `when each user has one place and presses the button ${PER_USER} times at once: ${pressed.off} off, ${pressed.on} on; one instance makes attempts of one admission at once only once, with and without a gate`,
       `oversold 0, in ${2 * rounds} sales; the limiter took a token for each request, and its buckets were wide`,
       `last round: on ${tallyText(pairs.at(-1)?.on.answers ?? [])}; off ${tallyText(pairs.at(-1)?.off.answers ?? [])}`,
       ...SETTINGS.map((setting) => `of one core, gate ${setting}: ${sides[setting].cpu.text()}`),

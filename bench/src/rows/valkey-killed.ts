@@ -109,7 +109,7 @@ async function measure(bench: Bench): Promise<Measured> {
       ...(seen.every((one) => one.goodAfter > 0) ? [] : ["nothing was sold or refused afterwards"]),
     ],
     notes: [
-      `${outages} outages: longest answer ${seen.map((one) => one.worstMs.toFixed(0)).join(", ")} ms (at most ${ANSWER_MS_MAX}), before the kill ${seen.map((one) => one.worstBeforeMs.toFixed(0)).join(", ")}; last 503 after it was back ${seen.map((one) => one.recoveryMs.toFixed(0)).join(", ")} ms (less than ${RECOVERY_MS_MAX})`,
+      `${outages} outages: longest answer ${seen.map((one) => one.worstMs.toFixed(0)).join(", ")} ms (at most ${ANSWER_MS_MAX}), asked for ${seen.map((one) => one.worstSentMs.toFixed(0)).join(", ")} ms after the kill; longest before the kill ${seen.map((one) => one.worstBeforeMs.toFixed(0)).join(", ")} ms; last 503 after it was back ${seen.map((one) => one.recoveryMs.toFixed(0)).join(", ")} ms (less than ${RECOVERY_MS_MAX})`,
       `while it was away ${seen.map((one) => one.whileAway).join(", ")} requests, all answered 503`,
       `sold of ${SEATS} before: ${seen.map((one) => one.soldBefore).join(", ")}; at the end: ${seen.map((one) => one.sold).join(", ")}; never more than there were, though each restart emptied the gate`,
       ...seen.map(({ answers }) => `${tallyText(answers)}; ${latencyText(answers)}`),
