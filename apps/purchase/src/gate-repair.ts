@@ -1,7 +1,7 @@
 /**
  * Keeps the gate's counters right: a crash between reservation and settlement, a flushed or evicted key, a
  * number set by hand. It compares one moment of the gate with a later snapshot of PostgreSQL, and changes
- * nothing when the gate moved in between; so it never makes things worse while purchases run.
+ * nothing when the gate moved in between, or only what is surely too high; so it never makes things worse while purchases run.
  */
 import { AppError } from "@vestibule/kernel/app-error";
 import type { Log } from "@vestibule/service/log";
@@ -219,7 +219,8 @@ export function planOf(
   const onTheirWay = state.leases
     .filter(({ jti, expired }) => !expired && !isSpent.has(jti))
     .reduce((sum, { quantity }) => sum + quantity, 0);
-  const wanted = Math.max(0, left - onTheirWay);
+  // Below 0 when more is asked for than there is: what they give back pays for that first.
+  const wanted = left - onTheirWay;
   // A lease in its time is settled by its holder.
   const isAnyoneGone = state.leases.some(({ expired }) => expired);
   if (wanted === state.left && !isAnyoneGone) return undefined;
