@@ -3,7 +3,7 @@ import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { AdmissionCheck } from "./admission/admissions.ts";
 import { isHeadTooLarge } from "./admission/credentials.ts";
-import { cookieLeft } from "./admission/shown.ts";
+import { type Scope, type Shown, cookieLeft } from "./admission/shown.ts";
 import { type Answering, answering } from "./answering.ts";
 import { api } from "./api/app.ts";
 import { type DripPoll, createDripPoll } from "./drip-poll.ts";
@@ -49,7 +49,10 @@ export function createHandler(edge: Edge): EdgeHandler {
   };
 }
 
-/** No promise where nothing is waited for: an admitted fan is on the way to the origin at once. */
+/**
+ * No promise where nothing is waited for: an admitted fan is on the way to the origin at once. On that way no
+ * function is made that is given to a name either: the bundler keeps names, by a call for each.
+ */
 function answer(
   edge: Edge,
   poll: DripPoll,
@@ -58,10 +61,9 @@ function answer(
   const { polled } = call;
   const visit = readVisit(edge, call);
   if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
-  const go = () =>
-    polled === undefined ? route(visit) : answering(answerCold(poll, visit, polled));
   const asking = edge.feed.manifest() === undefined ? learn(visit) : keepFresh(visit);
-  return asking === undefined ? go() : answering(asking.then(go));
+  if (polled !== undefined) return answering(answerCold(poll, visit, { name: polled, asking }));
+  return asking === undefined ? route(visit) : answering(asking.then(() => route(visit)));
 }
 
 /** A location that has never seen a manifest knows nothing to go by. */
@@ -76,8 +78,13 @@ async function learn(visit: Visit): Promise<void> {
   await first;
 }
 
-async function answerCold(poll: DripPoll, visit: Visit, name: string): Promise<Response> {
+async function answerCold(
+  poll: DripPoll,
+  visit: Visit,
+  { name, asking }: { name: string; asking: Promise<unknown> | undefined },
+): Promise<Response> {
   const { edge, request, now, background } = visit;
+  await asking;
   const away = () => problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   const event = await findEvent(visit, name);
   if (event === undefined) return edge.routes() === undefined ? away() : problem("event-not-found");
@@ -120,7 +127,7 @@ function withoutRootDot(host: string): string {
 }
 
 function guard(visit: Visit, event: ManifestEvent, path: string): Response | Answering {
-  const { edge, address, head, now } = visit;
+  const { edge, head, now } = visit;
   if (!edge.verifies || edge.feed.keys(now) === undefined) {
     const away = problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
     return shareWith(away, allowedOrigin(visit.request, event));
@@ -128,20 +135,37 @@ function guard(visit: Visit, event: ManifestEvent, path: string): Response | Ans
   if (isHeadTooLarge(head)) {
     return shareWith(problem("head-too-large"), allowedOrigin(visit.request, event));
   }
-  const go = (): Response | Answering => {
-    const scope = { event: event.event, https: address.https };
-    const shown = edge.shown.read(head, scope);
-    const { credentials, cookieLeft: cookie } = shown;
-    const check = edge.admissions.check(credentials, event, now);
-    const decide = (found: AdmissionCheck): Answering => {
-      if (found.kind !== "admitted") {
-        return answering(deny(visit, { event, credentials, check: found }));
-      }
-      edge.shown.keep(head, scope, shown);
-      return forward(visit, { path, cookie, admitted: found });
-    };
-    return check instanceof Promise ? answering(check.then(decide)) : decide(check);
-  };
+  const asked = { event, path };
   const asking = keepDripFresh(visit, event.event);
-  return asking === undefined ? go() : answering(asking.then(go));
+  return asking === undefined
+    ? check(visit, asked)
+    : answering(asking.then(() => check(visit, asked)));
+}
+
+interface Asked {
+  readonly event: ManifestEvent;
+  readonly path: string;
+}
+
+function check(visit: Visit, { event, path }: Asked): Answering {
+  const { edge, address, head, now } = visit;
+  const scope = { event: event.event, https: address.https };
+  const shown = edge.shown.read(head, scope);
+  const asked = { event, path, scope, shown };
+  const found = edge.admissions.check(shown.credentials, event, now);
+  return found instanceof Promise
+    ? answering(found.then((later) => decide(visit, asked, later)))
+    : decide(visit, asked, found);
+}
+
+function decide(
+  visit: Visit,
+  { event, path, scope, shown }: Asked & { scope: Scope; shown: Shown },
+  found: AdmissionCheck,
+): Answering {
+  const { credentials, cookieLeft: cookie } = shown;
+  if (found.kind !== "admitted")
+    return answering(deny(visit, { event, credentials, check: found }));
+  visit.edge.shown.keep(visit.head, scope, shown);
+  return forward(visit, { path, cookie, admitted: found });
 }

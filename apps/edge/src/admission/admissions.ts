@@ -1,6 +1,6 @@
 /** Is this fan admitted? Verified without a mint and, the second time, without a signature check. */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import type { MintFeed } from "@vestibule/feed/mint-feed";
+import type { KnownDrip, MintFeed } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { refuseByTime } from "@vestibule/token/claims";
 import { cutOf } from "@vestibule/token/cuts";
@@ -105,15 +105,23 @@ export function createAdmissions(
    * token alone: those already admitted go on (laws 5 and 9).
    */
   function byDrip(
-    { admission, visitor }: Shown,
+    shown: Shown,
     claims: Admission,
     { event, now }: Asked,
   ): AdmissionCheck | Promise<AdmissionCheck> {
-    const verdict = (): AdmissionCheck => {
-      const cut = cutOf(claims, feed.drip(event.event)?.claims);
-      return cut === undefined ? { kind: "admitted", admission, visitor, claims } : { kind: cut };
-    };
-    const isKnown = feed.drip(event.event) !== undefined;
-    return isKnown ? verdict() : feed.whenKnown(`drip:${event.event}`, now).then(verdict);
+    const drip = feed.drip(event.event);
+    if (drip !== undefined) return byCuts(shown, claims, drip);
+    return feed
+      .whenKnown(`drip:${event.event}`, now)
+      .then(() => byCuts(shown, claims, feed.drip(event.event)));
+  }
+
+  function byCuts(
+    { admission, visitor }: Shown,
+    claims: Admission,
+    drip: KnownDrip | undefined,
+  ): AdmissionCheck {
+    const cut = cutOf(claims, drip?.claims);
+    return cut === undefined ? { kind: "admitted", admission, visitor, claims } : { kind: cut };
   }
 }

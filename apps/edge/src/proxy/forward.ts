@@ -42,11 +42,14 @@ export function forward(visit: Visit, onward: Onward): Answering {
           signal: body.broken,
         });
   const answered = answerWithin(edge.config.originDeadlineMs, asked, {
-    late: () => problem("origin-timeout", { retryAfterSeconds: 5 }),
-    failed: () =>
-      body.broken?.aborted === true
+    late() {
+      return problem("origin-timeout", { retryAfterSeconds: 5 });
+    },
+    failed() {
+      return body.broken?.aborted === true
         ? problem("bad-request", { detail: "The body did not arrive as it should have." })
-        : problem("origin-unreachable", { retryAfterSeconds: 5 }),
+        : problem("origin-unreachable", { retryAfterSeconds: 5 });
+    },
   });
   return answered as Answering;
 }
