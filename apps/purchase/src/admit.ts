@@ -65,7 +65,7 @@ export async function admit(
     return verifyAdmission(text, rules);
   };
   let verdict = await verify();
-  if (!verdict.ok && verdict.refusal.reason === "unknown-key" && (await mint.askForNewKeys(now))) {
+  if (!verdict.ok && verdict.refusal.reason === "unknown-key" && (await mint.newerKeys(now))) {
     verdict = await verify();
   }
   if (!verdict.ok) {

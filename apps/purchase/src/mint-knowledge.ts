@@ -10,8 +10,8 @@ import { UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
 export interface MintKnowledge {
   /** Nothing: no key is known, or they are too old to be relied on. */
   keys(now: EpochMs): KeySet | undefined;
-  /** Asks the mint for its keys again, at most once per cool-down. True when it was asked. */
-  askForNewKeys(now: EpochMs): Promise<boolean>;
+  /** For a `kid` that is not known: whether it is worth looking at the keys again. */
+  newerKeys(now: EpochMs): Promise<boolean>;
   /**
    * `undefined`: no manifest is known. `"no-such-event"`: it is known and does not list the event, also
    * after a new look; made-up names cause at most one in `UNKNOWN_EVENT_LOOK_MS`, however many there are.
@@ -48,8 +48,7 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
 
   return {
     keys: (now) => feed.keys(now),
-    askForNewKeys: async (now) =>
-      feed.mayAskForUnknownKey(now) && (await feed.refresh("keys", now)) === "fresh",
+    newerKeys: (now) => feed.newerKeys(now),
     terms: async (event, now) => {
       await feed.whenKnown("manifest", now);
       const find = () => feed.manifest()?.events.find((each) => each.event === event);

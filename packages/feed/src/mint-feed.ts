@@ -80,8 +80,13 @@ export interface MintFeed {
    * the refresh of somebody else, for at most `FIRST_WAIT_MS`. True when it is known afterwards.
    */
   whenKnown(thing: Thing, now: EpochMs): Promise<boolean>;
-  /** True at most once per cool-down: whoever gets it may `refresh("keys")` for an unknown `kid` (KR-01). */
-  mayAskForUnknownKey(now: EpochMs): boolean;
+  /**
+   * For a `kid` that is not known: asks for the keys, at most once per cool-down (KR-01), or waits for
+   * whoever is asking, for at most `FIRST_WAIT_MS`. Everybody else is told at once.
+   *
+   * @returns whether it is worth looking at the keys again.
+   */
+  newerKeys(now: EpochMs): Promise<boolean>;
   /** Also the order in which joins and claims try the mints. */
   readonly mints: MintOrder;
   health(now: EpochMs): FeedHealth;
@@ -146,10 +151,15 @@ class Feed implements MintFeed {
     return this.#schedules.get(thing)?.isStale(now, staleMs) ?? true;
   }
 
-  mayAskForUnknownKey(now: EpochMs): boolean {
-    if (Math.abs(now - this.#askedForKeyAt) < JWKS_COOLDOWN_MS) return false;
-    this.#askedForKeyAt = now;
-    return true;
+  async newerKeys(now: EpochMs): Promise<boolean> {
+    const mayAsk = Math.abs(now - this.#askedForKeyAt) >= JWKS_COOLDOWN_MS;
+    if (mayAsk) {
+      this.#askedForKeyAt = now;
+      if ((await this.refresh("keys", now)) !== "busy") return true;
+    }
+    const underWay = this.whenAnswered("keys", now);
+    await underWay;
+    return underWay !== undefined;
   }
 
   async refresh(thing: Thing, now: EpochMs): Promise<RefreshOutcome> {
@@ -264,9 +274,7 @@ class Feed implements MintFeed {
     const fetchedAt = now;
     const at = { now, roundTripMs };
     let adoption = await this.#adopt(thing, { text, fetchedAt }, at);
-    if (adoption === "unknown-key" && this.mayAskForUnknownKey(now)) {
-      const outcome = await this.refresh("keys", now);
-      if (outcome === "busy") await this.whenAnswered("keys", now);
+    if (adoption === "unknown-key" && (await this.newerKeys(now))) {
       adoption = await this.#adopt(thing, { text, fetchedAt }, at);
     }
     if (adoption !== "adopted" && adoption !== "same") {

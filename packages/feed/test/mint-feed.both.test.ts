@@ -229,11 +229,23 @@ describe("when it asks", () => {
     await feed.refresh("keys", NOW);
     expect(feed.refreshDue("keys", later(-3_600_000))).toBe(true);
   });
-  test("KR-01: the permit for an unknown kid is given once per cool-down", () => {
-    const { feed } = world({});
-    const given = Array.from({ length: 10_000 }, (_, i) => feed.mayAskForUnknownKey(later(i)));
-    expect(given.filter(Boolean)).toHaveLength(1);
-    expect(feed.mayAskForUnknownKey(later(10_001))).toBe(true);
+  test("KR-01: unknown kids make it ask once per cool-down, whatever their number", async () => {
+    const { feed, asked } = world({ [JWKS]: jwks(pair.publicJwk) });
+    const worth = [];
+    for (let ms = 0; ms < 10_000; ms += 1) worth.push(await feed.newerKeys(later(ms)));
+    expect(worth.filter(Boolean)).toHaveLength(1);
+    expect(asked).toHaveLength(1);
+    expect(await feed.newerKeys(later(10_001))).toBe(true);
+  });
+  test("of twenty who come at once with a new kid one asks, and all look again afterwards", async () => {
+    const next = await newPair();
+    const { feed, answers, asked } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = jwks(pair.publicJwk, next.publicJwk);
+    const worth = await Promise.all(Array.from({ length: 20 }, () => feed.newerKeys(later(1))));
+    expect(worth).toEqual(Array.from({ length: 20 }, () => true));
+    expect(asked).toHaveLength(2);
+    expect(feed.keys(later(1))?.size).toBe(2);
   });
   test("a statement signed with a key of which it has not heard makes it fetch the keys, once", async () => {
     const next = await newPair();

@@ -50,12 +50,7 @@ export function createKnowledge(feed: MintFeed, events: readonly string[]): Know
     },
 
     async newerKeys({ now }) {
-      if (feed.mayAskForUnknownKey(now)) {
-        const outcome = await feed.refresh("keys", now);
-        if (outcome === "busy") await feed.whenAnswered("keys", now);
-      } else {
-        await feed.whenAnswered("keys", now);
-      }
+      await feed.newerKeys(now);
       return feed.keys(now);
     },
 

@@ -81,8 +81,7 @@ export function createAdmissions(
       if (reason === "cannot-verify") return { kind: "cannot-verify" };
       if (reason === "too-early") return { kind: "early" };
       // At most one request per cool-down asks the mint; everybody else is denied from memory (KR-01).
-      if (reason !== "unknown-key" || refreshed || !feed.mayAskForUnknownKey(now)) return NONE;
-      await feed.refresh("keys", now);
+      if (reason !== "unknown-key" || refreshed || !(await feed.newerKeys(now))) return NONE;
     }
   }
 

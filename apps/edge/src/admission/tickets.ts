@@ -64,8 +64,7 @@ export function createTickets(
           return place(read.value);
         }
         const unknown = read.refusal.reason === "unknown-key";
-        if (!unknown || asked || !feed.mayAskForUnknownKey(now)) return undefined;
-        await feed.refresh("keys", now);
+        if (!unknown || asked || !(await feed.newerKeys(now))) return undefined;
       }
     },
   };
