@@ -3,6 +3,7 @@ import {
   DRIP_REFRESH_MS,
   JWKS_REFRESH_MS,
   MANIFEST_REFRESH_MS,
+  PURCHASE_DEADLINE_MS_MAX,
   TOKEN_CHARS_MAX,
   VISITOR_CHARS,
 } from "@vestibule/contracts/limits";
@@ -14,7 +15,7 @@ export const ORIGIN_DEADLINE_MS_MAX = 600_000;
 
 /** One try at one mint, for a join or a claim. */
 export const GRANT_DEADLINE_MS = 3_000;
-/** The purchase API: it answers 503 by itself well before. */
+/** The purchase API: it has answered by itself before. */
 export const PURCHASE_DEADLINE_MS = 15_000;
 /** What we take from a mint or the purchase API in one answer. */
 export const UPSTREAM_BYTES_MAX = 65_536;
@@ -57,4 +58,5 @@ export const COOKIES_OUTLIVE_EVENT_MS = 30 * 86_400_000;
 export const ACCEPT_PARTS_MAX = 32;
 
 assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
+assert(PURCHASE_DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
 assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");

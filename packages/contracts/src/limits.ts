@@ -80,6 +80,11 @@ export const HOLD_EXTENSION_SECONDS_MAX = 7_200;
 export const PAYMENT_REFERENCE_CHARS_MAX = 200;
 /** A shop's own name for an authenticated user. */
 export const USER_CHARS_MAX = 200;
+/**
+ * The purchase API has answered by then, whatever is slow or away: a purchase, a hold or a spend. Whoever waits
+ * for it waits longer, or gives up on an answer that was on its way.
+ */
+export const PURCHASE_DEADLINE_MS_MAX = 12_000;
 /** How long a credit for a fault of ours is good. The event's end comes first when it is earlier. */
 export const CREDIT_SECONDS = 86_400;
 
