@@ -1,12 +1,14 @@
 /** The shop's side of the purchase API: passes on what the edge forwarded, decides nothing itself. */
+import { isTokenShaped } from "@vestibule/contracts/header-text";
 import {
   ADMISSION_HEADER,
   IDEMPOTENCY_KEY_HEADER,
   VISITOR_HEADER,
 } from "@vestibule/contracts/names";
-import { TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
+import { PURCHASE_DEADLINE_MS_MAX } from "@vestibule/contracts/limits";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { PurchaseAnswer, StockView } from "@vestibule/contracts/purchase-api";
+import { assert } from "@vestibule/kernel/assert";
 
 /** What the edge says of the fan. Whether it is true is for the purchase API. */
 export interface Pass {
@@ -32,10 +34,9 @@ export interface PurchaseClient {
 }
 
 /** Longer than the purchase API's own deadline, so that its answer is heard. */
-const DEADLINE_MS = 8_000;
+const DEADLINE_MS = 15_000;
+assert(DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
 const STOCK_DEADLINE_MS = 2_000;
-/** A compact JWS: what may be put into a cookie as it is. */
-const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 export function createPurchaseClient(options: {
   readonly purchaseUrl: string;
@@ -97,8 +98,7 @@ async function call(
 function outcomeOf({ status, body }: Answer): BuyOutcome {
   const { type, credit } = (body ?? {}) as { type?: unknown; credit?: unknown };
   const code = typeof type === "string" ? type.replace(PROBLEM_TYPE_PREFIX, "") : "";
-  const isGood = status >= 500 && typeof credit === "string" && TOKEN.test(credit);
-  const kept = isGood && credit.length <= TOKEN_CHARS_MAX ? { credit } : {};
+  const kept = status >= 500 && isTokenShaped(credit) ? { credit } : {};
   if (code === "already-spent" || code === "sold-out" || code === "held") {
     return { kind: code, ...kept };
   }

@@ -2,6 +2,7 @@
 import { PROBLEM_TYPE_PREFIX, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
 import { type EpochMs } from "@vestibule/kernel/units";
 import type { MintOrder } from "@vestibule/feed/mint-order";
+import { readAtMost } from "@vestibule/feed/read-at-most";
 import { withDeadline } from "./deadline.system.ts";
 import { GRANT_DEADLINE_MS, UPSTREAM_BYTES_MAX } from "./limits.ts";
 
@@ -73,12 +74,9 @@ async function tryOne(
 }
 
 async function readReply(response: Response): Promise<MintReply | undefined> {
-  const length = Number(response.headers.get("content-length") ?? 0);
-  if (length > UPSTREAM_BYTES_MAX) {
-    await response.body?.cancel();
-    return undefined;
-  }
-  const body: unknown = await response.json();
+  const bytes = await readAtMost(response.body?.getReader(), UPSTREAM_BYTES_MAX);
+  if (bytes === undefined) return undefined;
+  const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   const members = body as Record<string, unknown>;
   const { status } = response;

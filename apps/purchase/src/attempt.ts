@@ -1,4 +1,5 @@
 /** One attempt to spend an admission: what the request carries, checked for form only. */
+import { isIdempotencyKey, isUser } from "@vestibule/contracts/header-text";
 import { IDEMPOTENCY_KEY_CHARS_MAX, USER_CHARS_MAX } from "@vestibule/contracts/limits";
 import {
   ADMISSION_HEADER,
@@ -28,12 +29,6 @@ export interface Attempt {
   readonly now: EpochMs;
 }
 
-/** Visible ASCII: no space, so that two headers in one request (joined with ", ") are refused. */
-const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_CHARS_MAX}}$`);
-
-/** Visible ASCII too: a name that has anything else in it is encoded by the shop. */
-const USER = new RegExp(`^[\\x21-\\x7e]{1,${USER_CHARS_MAX}}$`);
-
 /**
  * @throws AppError `event-not-found`; `bad-request` for the Idempotency-Key or the user's name;
  * `unauthorized` for a user that the shop does not vouch for.
@@ -43,7 +38,7 @@ export function readAttempt(
   { now, shopToken }: { now: EpochMs; shopToken: Secret | undefined },
 ): Attempt {
   const idempotencyKey = context.req.header(IDEMPOTENCY_KEY_HEADER) ?? "";
-  if (!IDEMPOTENCY_KEY.test(idempotencyKey)) {
+  if (!isIdempotencyKey(idempotencyKey)) {
     throw problem("bad-request", {
       detail: `${IDEMPOTENCY_KEY_HEADER} must have 1 to ${IDEMPOTENCY_KEY_CHARS_MAX} visible ASCII characters`,
     });
@@ -70,7 +65,7 @@ function readUser(context: ServiceContext, shopToken: Secret | undefined): strin
   if (user === undefined) return undefined;
   if (shopToken === undefined) throw problem("unauthorized");
   assertBearer(context.req.header("Authorization"), shopToken);
-  if (USER.test(user)) return user;
+  if (isUser(user)) return user;
   throw problem("bad-request", {
     detail: `${USER_HEADER} must have 1 to ${USER_CHARS_MAX} visible ASCII characters`,
   });

@@ -1,11 +1,9 @@
 /** `FetchText` and `Sleep` over the runtime's own `fetch` and timers (workerd and Node). */
 import { ok, refuse } from "@vestibule/kernel/result";
+import { utf8Text } from "@vestibule/keys/text";
 import type { FetchRefusal, FetchText, Sleep } from "./ports.ts";
+import { type Chunks, readAtMost } from "./read-at-most.ts";
 
-interface Chunks {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
 interface Answer {
   readonly status: number;
   readonly body: { getReader(): Chunks; cancel(): Promise<void> } | null;
@@ -27,10 +25,6 @@ declare const AbortController: new () => {
 };
 declare function setTimeout(run: () => void, ms: number): number;
 declare function clearTimeout(timer: number): void;
-declare const TextDecoder: new (
-  label: string,
-  options: { fatal: boolean; ignoreBOM: boolean },
-) => { decode(bytes: Uint8Array): string };
 declare const performance: { now(): number };
 
 /** Each call runs on its own: nothing is kept between calls. */
@@ -51,9 +45,9 @@ export function createFetchText(fetch: PlatformFetch): FetchText {
         await answer.body?.cancel();
         return refuse(statusRefusal(answer.status));
       }
-      const bytes = await readAtMost(answer, bytesMax);
+      const bytes = await readAtMost(answer.body?.getReader(), bytesMax);
       if (bytes === undefined) return refuse({ reason: "too-large" });
-      const text = decode(bytes);
+      const text = utf8Text(bytes);
       if (text === undefined) return refuse({ reason: "not-text" });
       return ok({ text, roundTripMs: performance.now() - startedAt });
     } catch {
@@ -74,36 +68,4 @@ export const sleep: Sleep = (ms) =>
 function statusRefusal(status: number): FetchRefusal {
   const redirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
   return redirect ? { reason: "redirect" } : { reason: "status", status };
-}
-
-async function readAtMost(answer: Answer, bytesMax: number): Promise<Uint8Array | undefined> {
-  if (answer.body === null) return new Uint8Array(0);
-  const reader = answer.body.getReader();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || value === undefined) break;
-    length += value.byteLength;
-    if (length > bytesMax) {
-      await reader.cancel();
-      return undefined;
-    }
-    chunks.push(value);
-  }
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return whole;
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
  * The shop's verifier: verifies an admission again in front of the checkout, and spends it once.
  * Runs wherever there is `fetch` and Web Crypto with Ed25519: Node 20, workerd, Bun, Deno.
  */
+import { isIdempotencyKey, isUser } from "@vestibule/contracts/header-text";
 import { createFetchText, sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import { epochMs } from "@vestibule/kernel/units";
@@ -12,7 +13,7 @@ import { TICK_MS } from "./limits.ts";
 import { createPost } from "./post.system.ts";
 import { refused } from "./refusal.ts";
 import { isEventName, readSettings } from "./settings.ts";
-import { type SpendRequest, isIdempotencyKey, isUser, spendAt } from "./spend.ts";
+import { type SpendRequest, spendAt } from "./spend.ts";
 import type {
   Admission,
   Credentials,

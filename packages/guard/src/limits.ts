@@ -1,5 +1,10 @@
 /** Bounds of the guard, with their units in their names. */
-import { DRIP_REFRESH_MS, JWKS_REFRESH_MS, MANIFEST_REFRESH_MS } from "@vestibule/contracts/limits";
+import {
+  DRIP_REFRESH_MS,
+  JWKS_REFRESH_MS,
+  MANIFEST_REFRESH_MS,
+  PURCHASE_DEADLINE_MS_MAX,
+} from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /**
@@ -19,7 +24,7 @@ export const TICK_MS = 250;
 export const ACTIVE_MS = 300_000;
 
 /** Longer than the purchase API's own deadline, so that its answer is heard. */
-export const SPEND_DEADLINE_MS_DEFAULT = 8_000;
+export const SPEND_DEADLINE_MS_DEFAULT = 15_000;
 export const SPEND_DEADLINE_MS_MIN = 100;
 export const SPEND_DEADLINE_MS_MAX = 60_000;
 /** Of an answer to a spend: a spend or a problem document, with a credit at most. */
@@ -33,4 +38,5 @@ export const RETRY_AFTER_MS_DEFAULT = 1_000;
 export const RETRY_AFTER_MS_MAX = 3_600_000;
 
 assert(KEYS_STALE_MS >= JWKS_REFRESH_MS, "what was refreshed on time is never stale");
+assert(SPEND_DEADLINE_MS_DEFAULT > PURCHASE_DEADLINE_MS_MAX, "its answer is heard");
 assert(TICK_MS < DRIP_REFRESH_MS, "the background looks before anything is stale");

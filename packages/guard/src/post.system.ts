@@ -1,4 +1,6 @@
 /** One POST with a deadline over head and body together, over the platform's `fetch` and timers. */
+import { type Chunks, readAtMost } from "@vestibule/feed/read-at-most";
+import { utf8Text } from "@vestibule/keys/text";
 import { ANSWER_BYTES_MAX } from "./limits.ts";
 
 export type Posted =
@@ -17,10 +19,6 @@ export type Post = (request: {
   readonly deadlineMs: number;
 }) => Promise<Posted>;
 
-interface Chunks {
-  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
 interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -43,10 +41,6 @@ declare const AbortController: new () => {
 };
 declare function setTimeout(run: () => void, ms: number): number;
 declare function clearTimeout(timer: number): void;
-declare const TextDecoder: new (
-  label: string,
-  options: { fatal: boolean },
-) => { decode(bytes?: Uint8Array, options?: { stream: boolean }): string };
 
 /** Never rejects, never follows a redirect, and ends by the deadline whatever `fetch` does. */
 export function createPost(fetch: PostFetch): Post {
@@ -84,28 +78,11 @@ export function createPost(fetch: PostFetch): Post {
 
 /** Rejects when the connection breaks off; rubbish is `undefined`. */
 async function readJson({ body }: Answer): Promise<unknown> {
-  if (body === null) return undefined;
-  const reader = body.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let bytes = 0;
-  let text = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || value === undefined) break;
-    bytes += value.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) {
-      await reader.cancel();
-      return undefined;
-    }
-    try {
-      text += decoder.decode(value, { stream: true });
-    } catch {
-      await reader.cancel();
-      return undefined;
-    }
-  }
+  const bytes = await readAtMost(body?.getReader(), ANSWER_BYTES_MAX);
+  const text = bytes === undefined ? undefined : utf8Text(bytes);
+  if (text === undefined) return undefined;
   try {
-    return JSON.parse(text + decoder.decode()) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

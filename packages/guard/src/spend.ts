@@ -1,9 +1,5 @@
 /** The bare spend at the purchase API, and what each answer means for the shop. */
-import {
-  IDEMPOTENCY_KEY_CHARS_MAX,
-  TOKEN_CHARS_MAX,
-  USER_CHARS_MAX,
-} from "@vestibule/contracts/limits";
+import { isTokenShaped } from "@vestibule/contracts/header-text";
 import {
   ADMISSION_HEADER,
   IDEMPOTENCY_KEY_HEADER,
@@ -14,19 +10,6 @@ import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import { RETRY_AFTER_MS_DEFAULT, RETRY_AFTER_MS_MAX } from "./limits.ts";
 import type { Post, Posted } from "./post.system.ts";
 import type { Credentials, Spend, SpendOutcome } from "./types.ts";
-
-/** Visible ASCII: what the purchase API takes. */
-const IDEMPOTENCY_KEY = new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_CHARS_MAX}}$`);
-
-export function isIdempotencyKey(value: unknown): value is string {
-  return typeof value === "string" && IDEMPOTENCY_KEY.test(value);
-}
-
-const USER = new RegExp(`^[\\x21-\\x7e]{1,${USER_CHARS_MAX}}$`);
-
-export function isUser(value: unknown): value is string {
-  return typeof value === "string" && USER.test(value);
-}
 
 /** What is being spent. The jti is known when it was checked here. */
 export interface SpendRequest {
@@ -121,7 +104,7 @@ function retryAfterMsOf({ body, retryAfter }: Answered): number {
 
 function creditOf(body: unknown): string | undefined {
   const credit = isObject(body) ? body["credit"] : undefined;
-  return typeof credit === "string" && credit.length <= TOKEN_CHARS_MAX ? credit : undefined;
+  return isTokenShaped(credit) ? credit : undefined;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -44,7 +44,8 @@ export interface GuardOptions {
   readonly shopToken?: string;
   /** Tolerance between the mint's clock and this one, whole seconds, 0 to 60. Default 5. */
   readonly skewSeconds?: number;
-  /** How long `spend` waits for its answer, milliseconds, 100 to 60,000. Default 8,000. */
+  /** How long `spend` waits for its answer, milliseconds, 100 to 60,000. Default 15,000: the purchase API answers
+   * within 12,000. */
   readonly spendDeadlineMs?: number;
   /** Told when an answer of a mint was not taken. What was known before stays in use. */
   readonly onAlarm?: (alarm: GuardAlarm) => void;

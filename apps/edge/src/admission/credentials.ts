@@ -1,4 +1,6 @@
 /** What a visitor shows: cookies of a browser, or headers of an app. Never a mixture of both. */
+import { HASH_TEXT } from "@vestibule/contracts/hash-text";
+import { isTokenShaped } from "@vestibule/contracts/header-text";
 import { COOKIE_CHARS_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
 import {
   ADMISSION_HEADER,
@@ -21,25 +23,12 @@ export interface Credentials {
   readonly byCookie: boolean;
 }
 
-const VISITOR = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
-const TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
-
 /** Names of the headers that show something, as `Head.ours` has them. */
 const SHOWN: ReadonlySet<string> = new Set(
   [VISITOR_HEADER, TICKET_HEADER, ADMISSION_HEADER, CREDIT_HEADER].map((name) =>
     name.toLowerCase(),
   ),
 );
-
-/** True for 256 bits in base64url, in their one spelling. */
-export function isVisitor(text: string | undefined): text is string {
-  return text !== undefined && VISITOR.test(text);
-}
-
-/** Has the shape of a compact JWS of a length that we sign. Says nothing about its signature. */
-export function isTokenShaped(text: string | undefined): text is string {
-  return text !== undefined && text.length <= TOKEN_CHARS_MAX && TOKEN.test(text);
-}
 
 /** Heads with more than this are answered 431, without any cryptography (EP-13). */
 export function isHeadTooLarge({ headers, cookie, ours }: Head): boolean {
@@ -96,7 +85,7 @@ function wellFormed(
   const ticket = shown.ticket ?? undefined;
   const admission = shown.admission ?? undefined;
   return {
-    visitor: isVisitor(visitor) ? visitor : undefined,
+    visitor: visitor !== undefined && HASH_TEXT.test(visitor) ? visitor : undefined,
     ticket: isTokenShaped(ticket) ? ticket : undefined,
     admission: isTokenShaped(admission) ? admission : undefined,
     ...how,

@@ -1,6 +1,7 @@
 /** Bodies of our own endpoints: an optional form (without JavaScript) or JSON, both bounded. */
 import { BODY_BYTES_MAX } from "@vestibule/contracts/limits";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { readAtMost } from "@vestibule/feed/read-at-most";
 import { settledWithin } from "../deadline.system.ts";
 import { BODY_DEADLINE_MS } from "../limits.ts";
 import { problem } from "../problem.ts";
@@ -42,7 +43,8 @@ export async function readText(
   if (request.body === null) return "";
   const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
   try {
-    const text = await settledWithin(deadlineMs, readAll(reader));
+    const reading = readAtMost(reader, BODY_BYTES_MAX);
+    const text = await settledWithin(deadlineMs, reading.then(textOf));
     return text ?? problem("request-timeout");
   } catch {
     return problem("bad-request", { detail: "The body did not arrive as it should have." });
@@ -52,17 +54,6 @@ export async function readText(
   }
 }
 
-async function readAll(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): Promise<string | Response> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    length += value.byteLength;
-    if (length > BODY_BYTES_MAX) return problem("body-too-large");
-    text += decoder.decode(value, { stream: true });
-  }
+function textOf(bytes: Uint8Array | undefined): string | Response {
+  return bytes === undefined ? problem("body-too-large") : new TextDecoder().decode(bytes);
 }

@@ -1,9 +1,10 @@
 /** `POST …/admissions`: claim. The ticket is verified here, and whoever is not committed is answered here. */
+import { isTokenShaped } from "@vestibule/contracts/header-text";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { EdgeClaimAnswer } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { etaRange } from "@vestibule/drip/estimate";
-import { isTokenShaped, readCredentials, readCredit } from "../admission/credentials.ts";
+import { readCredentials, readCredit } from "../admission/credentials.ts";
 import { type Place, type Turn, mayBeOver, turnOf } from "../admission/tickets.ts";
 import { clearCookie } from "../cookies.ts";
 import { dripView } from "../drip-poll.ts";
@@ -57,7 +58,7 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     }
     const { opensAt, closesAt, admission } = reply.body;
     const wellFormed = typeof opensAt === "number" && typeof closesAt === "number";
-    if (!wellFormed || typeof admission !== "string" || !isTokenShaped(admission)) {
+    if (!wellFormed || !isTokenShaped(admission)) {
       return mintAway(visit);
     }
     const { tokenMode } = credentials;

@@ -4,9 +4,11 @@ import {
   IDEMPOTENCY_KEY_HEADER,
   VISITOR_HEADER,
 } from "@vestibule/contracts/names";
+import { isTokenShaped } from "@vestibule/contracts/header-text";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
-import { isTokenShaped, readCredentials, readCredit } from "../admission/credentials.ts";
+import { readAtMost } from "@vestibule/feed/read-at-most";
+import { readCredentials, readCredit } from "../admission/credentials.ts";
 import { clearCookie } from "../cookies.ts";
 import { isHeldForAll } from "@vestibule/token/cuts";
 import { withDeadline } from "../deadline.system.ts";
@@ -59,7 +61,6 @@ async function send(
   purchase: { event: string; body: string; admission: string; visitor: string },
 ): Promise<Sold> {
   const { purchaseUrl } = edge.config;
-  const away = { detail: "Nothing was bought, or send this again with the same Idempotency-Key." };
   if (purchaseUrl === undefined) {
     return { answer: problem("unavailable", { retryAfterSeconds: 30 }) };
   }
@@ -73,35 +74,38 @@ async function send(
   if (key !== null) headers.set(IDEMPOTENCY_KEY_HEADER, key);
   try {
     const url = `${purchaseUrl}/v1/events/${purchase.event}/purchases`;
-    const { answer, text } = await withDeadline(PURCHASE_DEADLINE_MS, async (signal) => {
+    const { answer, bytes } = await withDeadline(PURCHASE_DEADLINE_MS, async (signal) => {
       const answer = await edge.fetch(url, {
         ...{ method: "POST", headers, body: purchase.body, redirect: "manual", signal },
       });
-      return { answer, text: answer.status >= 500 ? await shortText(answer) : undefined };
+      return { answer, bytes: await readAtMost(answer.body?.getReader(), UPSTREAM_BYTES_MAX) };
     });
-    const response = new Response(text ?? answer.body, { status: answer.status });
+    if (bytes === undefined) return { answer: away() };
+    const response = new Response(bytes, { status: answer.status });
     for (const name of PASSED_ON) {
       const value = answer.headers.get(name);
       if (value !== null) response.headers.set(name, value);
     }
     response.headers.set("Cache-Control", "private, no-store");
-    const credit = text === undefined ? undefined : creditIn(text);
+    const credit = answer.status >= 500 ? creditIn(bytes) : undefined;
     return { answer: response, ...(credit === undefined ? {} : { credit }) };
   } catch {
-    return { answer: problem("unavailable", { ...away, retryAfterSeconds: 5 }) };
+    return { answer: away() };
   }
 }
 
-/** `undefined` for what says to be longer than any problem document: passed on without a look. */
-async function shortText(answer: Response): Promise<string | undefined> {
-  const length = Number(answer.headers.get("content-length") ?? 0);
-  return length > UPSTREAM_BYTES_MAX ? undefined : answer.text();
+/** No answer, one that was cut off, or one that is longer than any of the purchase API's. */
+function away(): Response {
+  return problem("unavailable", {
+    detail: "Nothing was bought, or send this again with the same Idempotency-Key.",
+    retryAfterSeconds: 5,
+  });
 }
 
-function creditIn(text: string): string | undefined {
+function creditIn(bytes: Uint8Array): string | undefined {
   try {
-    const credit = (JSON.parse(text) as { credit?: unknown } | null)?.credit;
-    return typeof credit === "string" && isTokenShaped(credit) ? credit : undefined;
+    const answer = JSON.parse(new TextDecoder().decode(bytes)) as { credit?: unknown } | null;
+    return isTokenShaped(answer?.credit) ? answer.credit : undefined;
   } catch {
     return undefined;
   }

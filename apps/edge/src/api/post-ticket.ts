@@ -1,8 +1,9 @@
 /** `POST …/tickets`: join. Only a POST ever takes a place (HP-10, QP-04). */
+import { isTokenShaped } from "@vestibule/contracts/header-text";
 import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import type { EdgeJoinAnswer } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import { type Credentials, isTokenShaped, readCredentials } from "../admission/credentials.ts";
+import { type Credentials, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
 import { COOKIES_OUTLIVE_EVENT_MS, SOLD_OUT_RETRY_SECONDS } from "../limits.ts";
@@ -49,7 +50,7 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
   if (reply.kind === "refused") return formOr(joining, mintRefusal(visit, reply));
   const { number, ticket, issuedAt } = reply.body;
   const wellFormed = Number.isSafeInteger(number) && Number.isSafeInteger(issuedAt);
-  if (!wellFormed || typeof ticket !== "string" || !isTokenShaped(ticket)) {
+  if (!wellFormed || !isTokenShaped(ticket)) {
     return formOr(joining, mintAway(visit));
   }
   const grant = { number: number as number, issuedAt: issuedAt as number, ticket };
