@@ -4,8 +4,7 @@ import { parse } from "@vestibule/contracts/parse";
 import type { EpochSeconds } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
 import { problem } from "@vestibule/service/problems";
-import { cutOf, isHeldForAll } from "@vestibule/token/cuts";
-import { verifyAdmission } from "@vestibule/token/verify-admission";
+import { judgeAdmission } from "@vestibule/token/judge-admission";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { Attempt } from "./attempt.ts";
 import type { MintKnowledge } from "./mint-knowledge.ts";
@@ -51,39 +50,35 @@ export async function admit(
   const { event, admission: text, visitor, now } = attempt;
   const terms = await mint.terms(event, now);
   if (terms === "no-such-event") throw problem("event-not-found");
-  if (terms === undefined || mint.keys(now) === undefined) {
+  const keys = mint.keys(now);
+  if (terms === undefined || keys === undefined) {
     throw unavailable("nothing is known of the mint yet");
   }
   if (text === "" || !parse(visitorSchema, visitor).ok) throw refusal("missing");
 
-  const verify = async () => {
-    const keys = mint.keys(now);
-    if (keys === undefined) throw refusal("no-keys");
-    const { lifetimeSeconds } = terms;
-    const action = "purchase" as const;
-    const rules = { keys, issuer, event, lifetimeSeconds, action, visitor, now, skewSeconds };
-    return verifyAdmission(text, rules);
-  };
-  let verdict = await verify();
-  if (!verdict.ok && verdict.refusal.reason === "unknown-key" && (await mint.newerKeys(now))) {
-    verdict = await verify();
+  const { lifetimeSeconds } = terms;
+  const action = "purchase" as const;
+  const verdict = await judgeAdmission(
+    text,
+    { keys, issuer, event, lifetimeSeconds, action, visitor, now, skewSeconds },
+    {
+      newerKeys: async () => ((await mint.newerKeys(now)) ? mint.keys(now) : undefined),
+      drip: () => mint.drip(event, now),
+    },
+  );
+  if (verdict.ok) {
+    const { sub, jti, number, nbf: slot } = verdict.value;
+    return { kind: "good", admitted: { event, visitor: sub, jti, number, slot } };
   }
-  if (!verdict.ok) {
-    const { reason } = verdict.refusal;
-    log.info("admission-refused", { event, reason });
-    if (reason === "cannot-verify") throw unavailable("this runtime cannot verify");
-    if (reason !== "over") throw refusal(reason);
-    return over(hashVisitor(visitor), refusal(reason));
+  const { reason } = verdict.refusal;
+  log.info("admission-refused", { event, reason });
+  if (reason === "cannot-verify") throw unavailable("this runtime cannot verify");
+  if (reason === "held") {
+    const held = problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS });
+    return over(hashVisitor(visitor), held);
   }
-
-  const { sub, jti, number, nbf: slot } = verdict.value;
-  const drip = await mint.drip(event, now);
-  const cut = cutOf(verdict.value, drip);
-  if (cut === "cut") return over(sub, refusal("cut"));
-  if (cut === "held" || isHeldForAll(drip)) {
-    return over(sub, problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS }));
-  }
-  return { kind: "good", admitted: { event, visitor: sub, jti, number, slot } };
+  if (reason === "over" || reason === "cut") return over(hashVisitor(visitor), refusal(reason));
+  throw refusal(reason);
 }
 
 function over(visitor: string, error: Error): Admittance {

@@ -1,14 +1,12 @@
-/** Is this admission good, now? Step for step what the purchase API asks itself (design section 8). */
+/** Is this admission good, now? What the purchase API asks itself, by the same code (design section 8). */
 import { TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
 import { HASH_TEXT } from "@vestibule/contracts/hash-text";
 import { ADMISSION_HEADER, VISITOR_HEADER } from "@vestibule/contracts/names";
-import type { KeySet } from "@vestibule/keys/key-set";
 import { decodeBase64url } from "@vestibule/keys/base64url";
 import { utf8Text } from "@vestibule/keys/text";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import { toMs } from "@vestibule/kernel/units";
-import { cutOf, isHeldForAll } from "@vestibule/token/cuts";
-import { verifyAdmission } from "@vestibule/token/verify-admission";
+import { judgeAdmission } from "@vestibule/token/judge-admission";
 import type { Asking, Knowledge } from "./knowledge.ts";
 import { isEventName } from "./settings.ts";
 import type { Admission, Credentials, RefusalReason, RequestLike } from "./types.ts";
@@ -40,31 +38,25 @@ export async function checkRequest(
   if (event === undefined) return refuse("wrong-audience");
   if (!isEventName(event)) return refuse("unknown-event");
 
-  const [known, terms] = await Promise.all([
-    knowledge.keys(asking),
-    knowledge.terms(event, asking),
-  ]);
-  if (known === undefined || terms === undefined) return refuse("mint-unknown");
+  const [keys, terms] = await Promise.all([knowledge.keys(asking), knowledge.terms(event, asking)]);
+  if (keys === undefined || terms === undefined) return refuse("mint-unknown");
   if (terms === "unknown-event") return refuse("unknown-event");
 
   const credentials = { event, ...shown.value };
   const { lifetimeSeconds } = terms;
-  const verify = (keys: KeySet) =>
-    verifyAdmission(credentials.admission, {
+  const verdict = await judgeAdmission(
+    credentials.admission,
+    {
       ...{ keys, event, lifetimeSeconds, action: "purchase", visitor: credentials.visitor },
       ...{ issuer: rules.issuer, skewSeconds: rules.skewSeconds, now: asking.now },
-    });
-  let verdict = await verify(known);
-  if (!verdict.ok && verdict.refusal.reason === "unknown-key") {
-    const newer = await knowledge.newerKeys(asking);
-    if (newer !== undefined && newer !== known) verdict = await verify(newer);
-  }
+    },
+    {
+      newerKeys: () => knowledge.newerKeys(asking),
+      drip: () => knowledge.drip(event, asking),
+    },
+  );
   if (!verdict.ok) return refuse(verdict.refusal.reason);
 
-  const drip = await knowledge.drip(event, asking);
-  const cut = cutOf(verdict.value, drip);
-  if (cut !== undefined) return refuse(cut);
-  if (isHeldForAll(drip)) return refuse("held");
   const { number, jti, sub, nbf, exp } = verdict.value;
   const times = { opensAt: toMs(nbf), closesAt: toMs(exp) };
   return ok({ admission: { event, number, jti, visitor: sub, ...times }, credentials });

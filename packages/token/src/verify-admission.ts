@@ -1,21 +1,13 @@
-import { LIFETIME_SECONDS_MAX, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
-import type { KeySet } from "@vestibule/keys/key-set";
+import { LIFETIME_SECONDS_MAX } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import type { EpochSeconds, TicketNumber } from "@vestibule/kernel/units";
 
-import {
-  type TimeOptions,
-  assertTimeOptions,
-  isHash,
-  isNumber,
-  isSeconds,
-  refuseByTime,
-} from "./claims.ts";
+import { isHash, isNumber, isSeconds, refuseByTime } from "./claims.ts";
 import type { TokenRefusal } from "./refusal.ts";
 import { ADMISSION_TYP, type Action } from "./types.ts";
-import { type Claims, type VerifiedJws, verifyJws } from "./verify-jws.ts";
-import { hashVisitor } from "./visitor.ts";
+import type { Claims, VerifiedJws } from "./verify-jws.ts";
+import { type ShownOptions, verifyShown } from "./verify-shown.ts";
 
 /** This visitor may do this one action in this slot. */
 export interface Admission {
@@ -35,15 +27,10 @@ export interface Admission {
   readonly kid: string;
 }
 
-export interface AdmissionOptions extends TimeOptions {
-  readonly keys: KeySet;
-  readonly issuer: string;
-  readonly event: string;
+export interface AdmissionOptions extends ShownOptions {
   /** The event's stated lifetime of a slot: `exp - nbf` must not exceed it. */
   readonly lifetimeSeconds: number;
   readonly action: Action;
-  /** The secret that the visitor showed with the token; undefined when none was. */
-  readonly visitor: string | undefined;
 }
 
 /**
@@ -56,21 +43,13 @@ export async function verifyAdmission(
   text: string,
   options: AdmissionOptions,
 ): Promise<Result<Admission, TokenRefusal>> {
-  assertTimeOptions(options);
   assert(
     Number.isInteger(options.lifetimeSeconds) &&
       options.lifetimeSeconds > 0 &&
       options.lifetimeSeconds <= LIFETIME_SECONDS_MAX,
     "the lifetime is a whole number of seconds within its bounds",
   );
-  const { keys, now, visitor } = options;
-  const jws = await verifyJws(text, { keys, now, typ: ADMISSION_TYP, charsMax: TOKEN_CHARS_MAX });
-  if (!jws.ok) return jws;
-  const admission = readClaims(jws.value, options);
-  if (!admission.ok) return admission;
-  if (!isHash(visitor) || hashVisitor(visitor) !== admission.value.sub)
-    return refuse({ reason: "wrong-visitor" });
-  return admission;
+  return verifyShown(text, options, ADMISSION_TYP, readClaims);
 }
 
 function readClaims(

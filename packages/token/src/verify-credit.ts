@@ -1,21 +1,13 @@
-import { CREDIT_SECONDS, TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
-import type { KeySet } from "@vestibule/keys/key-set";
+import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import type { EpochSeconds, TicketNumber } from "@vestibule/kernel/units";
 
 import { admissionId } from "./admission-id.ts";
-import {
-  type TimeOptions,
-  assertTimeOptions,
-  isHash,
-  isNumber,
-  isSeconds,
-  refuseByTime,
-} from "./claims.ts";
+import { isHash, isNumber, isSeconds, refuseByTime } from "./claims.ts";
 import type { TokenRefusal } from "./refusal.ts";
 import { CREDIT_TYP } from "./types.ts";
-import { type Claims, type VerifiedJws, verifyJws } from "./verify-jws.ts";
-import { hashVisitor } from "./visitor.ts";
+import type { Claims, VerifiedJws } from "./verify-jws.ts";
+import { type ShownOptions, verifyShown } from "./verify-shown.ts";
 
 /** A purchase with this number's admission failed by a fault of ours. */
 export interface Credit {
@@ -33,39 +25,23 @@ export interface Credit {
   readonly kid: string;
 }
 
-export interface CreditOptions extends TimeOptions {
-  /** The purchase API's credit keys, never the mint's own. */
-  readonly keys: KeySet;
-  readonly issuer: string;
-  readonly event: string;
-  /** The secret that the visitor showed with the credit; undefined when none was. */
-  readonly visitor: string | undefined;
-}
-
 /**
  * Verifies a credit, with no state and no network. Whether it was used already, and whether its slot
- * is the latest one of its number, is the mint's to decide.
+ * is the latest one of its number, is the mint's to decide. The keys are the purchase API's credit keys, never the
+ * mint's own.
  *
  * @throws AssertionError for options that are not well formed, never for any `text` or `visitor`.
  */
 export async function verifyCredit(
   text: string,
-  options: CreditOptions,
+  options: ShownOptions,
 ): Promise<Result<Credit, TokenRefusal>> {
-  assertTimeOptions(options);
-  const { keys, now, visitor } = options;
-  const jws = await verifyJws(text, { keys, now, typ: CREDIT_TYP, charsMax: TOKEN_CHARS_MAX });
-  if (!jws.ok) return jws;
-  const credit = readClaims(jws.value, options);
-  if (!credit.ok) return credit;
-  if (!isHash(visitor) || hashVisitor(visitor) !== credit.value.sub)
-    return refuse({ reason: "wrong-visitor" });
-  return credit;
+  return verifyShown(text, options, CREDIT_TYP, readClaims);
 }
 
 function readClaims(
   { claims, kid }: VerifiedJws,
-  options: CreditOptions,
+  options: ShownOptions,
 ): Result<Credit, TokenRefusal> {
   const { event } = options;
   const { iss, aud, sub, n, jti, slot, iat, exp } = claims as Claims<

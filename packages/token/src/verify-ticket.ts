@@ -1,20 +1,11 @@
-import { TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
-import type { KeySet } from "@vestibule/keys/key-set";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import type { EpochSeconds, TicketNumber } from "@vestibule/kernel/units";
 
-import {
-  type TimeOptions,
-  assertTimeOptions,
-  isHash,
-  isNumber,
-  isSeconds,
-  refuseByTime,
-} from "./claims.ts";
+import { isHash, isNumber, isSeconds, refuseByTime } from "./claims.ts";
 import type { TokenRefusal } from "./refusal.ts";
 import { TICKET_TYP } from "./types.ts";
-import { type Claims, type VerifiedJws, verifyJws } from "./verify-jws.ts";
-import { hashVisitor } from "./visitor.ts";
+import type { Claims, VerifiedJws } from "./verify-jws.ts";
+import { type ShownOptions, verifyShown } from "./verify-shown.ts";
 
 /** This visitor has this place: a number, or before a draw an index. */
 export type Ticket = NumberedTicket | DrawTicket;
@@ -41,14 +32,6 @@ export interface DrawTicket extends TicketBase {
   readonly drawIndex: number;
 }
 
-export interface TicketOptions extends TimeOptions {
-  readonly keys: KeySet;
-  readonly issuer: string;
-  readonly event: string;
-  /** The secret that the visitor showed with the ticket; undefined when none was. */
-  readonly visitor: string | undefined;
-}
-
 /**
  * Verifies a ticket, with no state and no network.
  *
@@ -56,22 +39,14 @@ export interface TicketOptions extends TimeOptions {
  */
 export async function verifyTicket(
   text: string,
-  options: TicketOptions,
+  options: ShownOptions,
 ): Promise<Result<Ticket, TokenRefusal>> {
-  assertTimeOptions(options);
-  const { keys, now, visitor } = options;
-  const jws = await verifyJws(text, { keys, now, typ: TICKET_TYP, charsMax: TOKEN_CHARS_MAX });
-  if (!jws.ok) return jws;
-  const ticket = readClaims(jws.value, options);
-  if (!ticket.ok) return ticket;
-  if (!isHash(visitor) || hashVisitor(visitor) !== ticket.value.sub)
-    return refuse({ reason: "wrong-visitor" });
-  return ticket;
+  return verifyShown(text, options, TICKET_TYP, readClaims);
 }
 
 function readClaims(
   { claims, kid }: VerifiedJws,
-  options: TicketOptions,
+  options: ShownOptions,
 ): Result<Ticket, TokenRefusal> {
   const { event } = options;
   const { iss, aud, sub, n, d, iat, exp } = claims as Claims<

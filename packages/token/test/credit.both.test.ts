@@ -4,7 +4,8 @@ import { admissionId } from "@vestibule/token/admission-id";
 import { signAdmission, signTicket } from "@vestibule/token/sign";
 import { type CreditClaims, signCredit } from "@vestibule/token/sign-credit";
 import { verifyAdmission } from "@vestibule/token/verify-admission";
-import { type CreditOptions, verifyCredit } from "@vestibule/token/verify-credit";
+import { verifyCredit } from "@vestibule/token/verify-credit";
+import type { ShownOptions } from "@vestibule/token/verify-shown";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import { compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import fc from "fast-check";
@@ -28,7 +29,7 @@ import {
 } from "./forge.ts";
 
 const keys = await keySetOf(JWKS);
-const options: CreditOptions = {
+const options: ShownOptions = {
   keys,
   issuer: ISSUER,
   event: EVENT,
@@ -129,7 +130,7 @@ describe("TV-09: one key set, three kinds", () => {
 
 test("it is its visitor's alone, for its event alone", async () => {
   const credit = await signCredit(keyOne.signingKey, claims);
-  const reasonOf = async (change: Partial<CreditOptions>) => {
+  const reasonOf = async (change: Partial<ShownOptions>) => {
     const read = await verifyCredit(credit, { ...options, ...change });
     return read.ok ? "ok" : read.refusal.reason;
   };
