@@ -3,7 +3,7 @@ import { assert } from "@vestibule/kernel/assert";
 import postgres from "postgres";
 import { DeadlineError, withDeadline } from "./deadline.system.ts";
 import { toServiceError } from "./errors.ts";
-import { Gate } from "./gate.ts";
+import { Places } from "./places.ts";
 import { openWatchedSocket } from "./watched-socket.system.ts";
 
 type Types = { bigint: number };
@@ -32,15 +32,22 @@ export interface CallOptions {
   readonly deadlineMs?: number;
 }
 
+/** @throws DeadlineError once the call's deadline is over. */
+export type StopIfLate = () => void;
+
 export interface Database {
   /** Without deadline and without the bound on waiting: for tests and long-lived uses (`listen`). */
   readonly sql: Sql;
   /**
-   * Runs statements outside of a transaction.
+   * Runs statements outside of a transaction. Whoever makes several asks `stopIfLate` before each: nothing is
+   * begun any more after the call was answered with `unavailable`.
    *
    * @throws AppError `unavailable` when PostgreSQL is away, slow, full or in recovery.
    */
-  run<Value>(work: (sql: Sql) => Promise<Value>, options?: CallOptions): Promise<Value>;
+  run<Value>(
+    work: (sql: Sql, stopIfLate: StopIfLate) => Promise<Value>,
+    options?: CallOptions,
+  ): Promise<Value>;
   /**
    * Runs `work` in one transaction (read committed) and resolves after the commit. When it
    * rejects with `unavailable`, the commit may have happened: callers retry by id.
@@ -65,6 +72,8 @@ export interface Database {
 }
 
 const CONNECT_TIMEOUT_SECONDS = 3;
+/** A statement that had to wait for its connection begins this much later at most. */
+export const CONNECT_TIMEOUT_MS: number = CONNECT_TIMEOUT_SECONDS * 1_000;
 /** A connection is replaced after this time, so that a moved server is found. */
 const CONNECTION_LIFETIME_SECONDS = 1_800;
 const CLOSE_GRACE_MS = 5_000;
@@ -87,23 +96,26 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
   const silentMsMax = limits.statementMs + SILENCE_MARGIN_MS;
   const sql = openPool(options, limits);
-  const gate = new Gate({ places: limits.connections, waitersMax: limits.waiters });
+  const places = new Places({ places: limits.connections, waitersMax: limits.waiters });
 
   async function call<Value>(
-    work: (expired: () => boolean) => Promise<Value>,
+    work: (stopIfLate: StopIfLate) => Promise<Value>,
     deadlineMs: number,
   ): Promise<Value> {
     let expired = false;
+    const stopIfLate = (): void => {
+      if (expired) throw new DeadlineError("gave up before its next step");
+    };
     try {
-      const { entered, leave } = gate.enter();
+      const { entered, leave } = places.enter();
       const answer = entered.then(() => {
         // Whoever gave up while waiting for a place has nobody left to answer to.
-        if (expired) return gate.exit() as never;
-        const running = work(() => expired);
+        if (expired) return places.exit() as never;
+        const running = work(stopIfLate);
         // The place is free again when the work is over, or when its connection must be dead.
         withDeadline(running, deadlineMs + silentMsMax).then(
-          () => gate.exit(),
-          () => gate.exit(),
+          () => places.exit(),
+          () => places.exit(),
         );
         return running;
       });
@@ -118,16 +130,17 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
   return {
     sql,
-    run: (work, { deadlineMs = limits.deadlineMs } = {}) => call(() => work(sql), deadlineMs),
+    run: (work, { deadlineMs = limits.deadlineMs } = {}) => 
+      call((stopIfLate) => work(sql, stopIfLate), deadlineMs),
     transaction: <Value>(
       work: (tx: Transaction) => Promise<Value>,
       { deadlineMs = limits.deadlineMs }: CallOptions = {},
     ) =>
-      call<Value>(async (expired) => {
+      call<Value>(async (stopIfLate) => {
         const value = await sql.begin(async (tx) => {
-          if (expired()) throw new DeadlineError("gave up before the transaction began");
+          stopIfLate();
           const result = await work(tx);
-          if (expired()) throw new DeadlineError("gave up before the commit");
+          stopIfLate();
           return { result };
         });
         return value.result;

@@ -67,6 +67,28 @@ test("a call that waits for a connection past its deadline is answered, and neve
   expect(ran).toBe(false);
 });
 
+test("a call that is given up begins no further statement", async () => {
+  const release = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<unknown>();
+  const call = database.run(
+    async (sql, stopIfLate) => {
+      try {
+        await sql`select 1`;
+        await release.promise;
+        stopIfLate();
+        await sql`insert into t values (6, 6)`;
+      } finally {
+        ended.resolve(undefined);
+      }
+    },
+    { deadlineMs: 50 },
+  );
+  await expect(call).rejects.toMatchObject(cause("DATABASE_DEADLINE"));
+  release.resolve();
+  await ended.promise;
+  expect(await database.run((sql) => sql`select from t where id = 6`)).toHaveLength(0);
+});
+
 test("a transaction that is given up is rolled back, also when its work goes on", async () => {
   const release = Promise.withResolvers<void>();
   const call = database.transaction(

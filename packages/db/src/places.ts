@@ -12,7 +12,7 @@ interface Waiter {
  * Lets `places` in at a time, in order, and at most `waitersMax` wait. It stands before the
  * driver's own queue, which has no bound and cannot be left.
  */
-export class Gate {
+export class Places {
   readonly #waiters = new Set<Waiter>();
   readonly #waitersMax: number;
   #free: number;
