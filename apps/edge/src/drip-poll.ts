@@ -5,7 +5,7 @@
 import type { DripView } from "@vestibule/contracts/statements";
 import type { KnownDrip } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
-import { DRIP_STALE_MS } from "./limits.ts";
+import { DRIP_STALE_MS } from "@vestibule/feed/limits";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
 import type { Background, Edge } from "./visit.ts";
 

@@ -1,8 +1,6 @@
 /** Bounds of the edge, with their units in their names. */
 import {
-  DRIP_REFRESH_MS,
   JWKS_REFRESH_MS,
-  MANIFEST_REFRESH_MS,
   PURCHASE_DEADLINE_MS_MAX,
   TOKEN_CHARS_MAX,
   VISITOR_CHARS,
@@ -37,9 +35,7 @@ export const SOLD_OUT_RETRY_SECONDS = 30;
 export const AWAY_RETRY_SECONDS_MIN = 3;
 export const AWAY_RETRY_SECONDS_MAX = 9;
 
-/** What is older than this, because nobody asked lately, is asked for before it decides. */
-export const DRIP_STALE_MS = 3 * DRIP_REFRESH_MS;
-export const MANIFEST_STALE_MS = 3 * MANIFEST_REFRESH_MS;
+/** Keys that are older than this, because nobody asked lately, are asked for before they decide. */
 export const KEYS_STALE_MS = 3 * JWKS_REFRESH_MS;
 
 /** For an event that no manifest names, a mint is asked again at most this often. */

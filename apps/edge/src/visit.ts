@@ -1,6 +1,7 @@
 /** One request, read once, and what the isolate knows: what every handler gets. */
 import { isSlug } from "@vestibule/contracts/slug";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { DRIP_STALE_MS, MANIFEST_STALE_MS } from "@vestibule/feed/limits";
 import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { Thing } from "@vestibule/feed/thing";
 import type { Clock } from "@vestibule/kernel/clock";
@@ -10,12 +11,7 @@ import type { Admissions } from "./admission/admissions.ts";
 import type { ShownReader } from "./admission/shown.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
-import {
-  DRIP_STALE_MS,
-  KEYS_STALE_MS,
-  MANIFEST_STALE_MS,
-  UNKNOWN_EVENT_COOL_MS,
-} from "./limits.ts";
+import { KEYS_STALE_MS, UNKNOWN_EVENT_COOL_MS } from "./limits.ts";
 import { type Head, readHead } from "./head.ts";
 import type { MintClient } from "./mint-client.ts";
 import type { Newcomers } from "./newcomers.ts";

@@ -1,5 +1,5 @@
 /** What the purchase API knows of the mint: keys, the terms of each event, holds. The feed's only user here. */
-import { DRIP_REFRESH_MS } from "@vestibule/contracts/limits";
+import { DRIP_ACTIVE_MS, DRIP_STALE_MS } from "@vestibule/feed/limits";
 import { dripOf, type Thing } from "@vestibule/feed/thing";
 import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
@@ -25,11 +25,6 @@ export interface MintKnowledge {
   tick(now: EpochMs): void;
   isReady(now: EpochMs): boolean;
 }
-
-/** The drip of an event that nobody bought from for so long is not asked for any more. */
-const ACTIVE_MS = 300_000;
-/** An older statement may not know of a hold yet: it is asked for again before it decides. */
-const STALE_MS = 3 * DRIP_REFRESH_MS;
 
 export function createMintKnowledge(feed: MintFeed): MintKnowledge {
   const askedAt = new Map<string, EpochMs>();
@@ -67,7 +62,7 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
       askedAt.set(event, now); // only events of the manifest get here, so that this stays bounded
       const thing = dripOf(event);
       await feed.whenKnown(thing, now);
-      if (feed.isStale(thing, now, STALE_MS)) {
+      if (feed.isStale(thing, now, DRIP_STALE_MS)) {
         await (feed.whenAnswered(thing, now) ?? feed.refresh(thing, now));
       }
       return feed.drip(event)?.claims;
@@ -76,7 +71,7 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
       refreshDue("keys", now);
       refreshDue("manifest", now);
       for (const [event, at] of askedAt) {
-        if (now - at > ACTIVE_MS) askedAt.delete(event);
+        if (now - at > DRIP_ACTIVE_MS) askedAt.delete(event);
         else refreshDue(dripOf(event), now);
       }
     },

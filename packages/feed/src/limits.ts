@@ -4,6 +4,7 @@ import {
   DRIP_REFRESH_MS,
   JWKS_REFRESH_MS,
   LIFETIME_SECONDS_MAX,
+  MANIFEST_REFRESH_MS,
 } from "@vestibule/contracts/limits";
 
 /** One mint's answer, head and body. */
@@ -17,6 +18,15 @@ export const BACKOFF_MS_MAX = 10_000;
 
 /** After a try that failed: a location that has not tried for this long was left alone. */
 export const STALE_IN_VAIN_MS: number = 3 * BACKOFF_MS_MAX;
+
+/**
+ * A statement that is older than this, because nobody asked lately, may not know of a hold or of a new sale
+ * yet: it is asked for before it decides.
+ */
+export const DRIP_STALE_MS: number = 3 * DRIP_REFRESH_MS;
+export const MANIFEST_STALE_MS: number = 3 * MANIFEST_REFRESH_MS;
+/** In the background: the drip of an event that nobody asked about for so long is not asked for any more. */
+export const DRIP_ACTIVE_MS = 300_000;
 
 /** Added to the deadlines of all mints: a refresh that takes longer was cancelled with its request. */
 export const REFRESH_SLACK_MS = 1_000;

@@ -1,5 +1,5 @@
 /** A checkout of one's own behind Vestibule, on Express 5 (or 4). */
-import { requireAdmission } from "@vestibule/guard/express";
+import { admissionOf, requireAdmission } from "@vestibule/guard/express";
 import express from "express";
 import { guard } from "./guard.mjs";
 import { sell } from "./sell.mjs";
@@ -7,7 +7,7 @@ import { sell } from "./sell.mjs";
 const app = express();
 app.post("/checkout", requireAdmission(guard), express.json(), (req, res, next) => {
   const answer = ({ status, headers = {}, body }) => res.status(status).set(headers).json(body);
-  sell(req.admission, req.body).then(answer).catch(next);
+  sell(admissionOf(req), req.body).then(answer).catch(next);
 });
 
 const server = app.listen(Number(process.env.PORT), "127.0.0.1", () => {

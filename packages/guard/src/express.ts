@@ -6,26 +6,15 @@ import {
   keepAdmission,
   partsOf,
 } from "./adapter.ts";
-import type { AdapterOptions, Admission, Guard, Refused } from "./types.ts";
+import type { AdapterOptions, Guard, Refused } from "./types.ts";
 
 export { admissionOf } from "./adapter.ts";
-
-declare global {
-  // Express's own place for members of its request, whichever version of its types is installed.
-  namespace Express {
-    interface Request {
-      /** There behind `requireAdmission`. `admissionOf(req)` says the same without `undefined`. */
-      admission?: Admission;
-    }
-  }
-}
 
 /** The part of Node's request that is looked at. */
 export interface NodeRequest {
   readonly headers: NodeHeaders;
   /** Express's: for the shop's own `event`. */
   readonly params?: Readonly<Record<string, string | readonly string[] | undefined>>;
-  admission?: Admission;
 }
 
 /** The part of Node's response that is used to refuse. */
@@ -43,7 +32,10 @@ export interface ExpressOptions<
   readonly onRefused?: (refused: Refused, request: Request, response: Response) => unknown;
 }
 
-/** `app.post("/checkout", requireAdmission(guard), …)`: before any body parser, or behind it. */
+/**
+ * `app.post("/checkout", requireAdmission(guard), …)`: before any body parser, or behind it. The admission
+ * is `admissionOf(req)`.
+ */
 export function requireAdmission<
   Request extends NodeRequest = NodeRequest,
   Response extends NodeResponse = NodeResponse,
@@ -55,7 +47,6 @@ export function requireAdmission<
     const headers = headersOfNode(request.headers);
     const verdict = await guard.check({ headers }, checkOptionsFor(request, options));
     if (verdict.ok) {
-      request.admission = verdict.admission;
       keepAdmission(request, verdict.admission);
       return true;
     }

@@ -1,10 +1,11 @@
 /** What the guard knows of the mint. Refreshed by requests: nothing here needs a timer to go on. */
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
+import { DRIP_ACTIVE_MS, DRIP_STALE_MS, MANIFEST_STALE_MS } from "@vestibule/feed/limits";
 import type { MintFeed } from "@vestibule/feed/mint-feed";
 import { type Thing, dripOf } from "@vestibule/feed/thing";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
-import { ACTIVE_MS, DRIP_STALE_MS, KEYS_STALE_MS, MANIFEST_STALE_MS } from "./limits.ts";
+import { KEYS_STALE_MS } from "./limits.ts";
 
 /** One request's view: one reading of the clock, and where its refreshes may go on. */
 export interface Asking {
@@ -78,7 +79,7 @@ export function createKnowledge(feed: MintFeed, events: readonly string[]): Know
       start("keys");
       start("manifest");
       for (const [event, at] of askedAt) {
-        if (now - at > ACTIVE_MS) askedAt.delete(event);
+        if (now - at > DRIP_ACTIVE_MS) askedAt.delete(event);
       }
       for (const event of new Set([...events, ...askedAt.keys()])) {
         if (find(event) !== undefined) start(dripOf(event));

@@ -2,26 +2,21 @@
 import {
   DRIP_REFRESH_MS,
   JWKS_REFRESH_MS,
-  MANIFEST_REFRESH_MS,
   PURCHASE_DEADLINE_MS_MAX,
 } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /**
- * Nothing refreshes between requests, so what is older than this is asked for again before it decides.
- * Until then a request that meets something due starts the refresh and does not wait for it.
+ * Nothing refreshes between requests, so keys that are older than this are asked for again before they decide.
+ * A quarter over: a revoked key must not buy because a shop was quiet.
  */
-export const DRIP_STALE_MS: number = 3 * DRIP_REFRESH_MS;
-export const MANIFEST_STALE_MS: number = 3 * MANIFEST_REFRESH_MS;
-/** A quarter over: a revoked key must not buy because a shop was quiet. */
 export const KEYS_STALE_MS: number = 1.25 * JWKS_REFRESH_MS;
 
 /** Events that a guard may be told by name. */
 export const EVENTS_MAX = 64;
 
-/** In the background: how often it looks what is due, and whose drip it still asks for. */
+/** In the background: how often it looks what is due. */
 export const TICK_MS = 250;
-export const ACTIVE_MS = 300_000;
 
 /** Longer than the purchase API's own deadline, so that its answer is heard. */
 export const SPEND_DEADLINE_MS_DEFAULT = 15_000;

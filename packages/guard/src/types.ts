@@ -44,8 +44,10 @@ export interface GuardOptions {
   readonly shopToken?: string;
   /** Tolerance between the mint's clock and this one, whole seconds, 0 to 60. Default 5. */
   readonly skewSeconds?: number;
-  /** How long `spend` waits for its answer, milliseconds, 100 to 60,000. Default 15,000: the purchase API answers
-   * within 12,000. */
+  /**
+   * How long `spend` waits for its answer, milliseconds, 100 to 60,000. Default 15,000: the purchase API has
+   * answered within 12,000. With less, an answer that was on its way is `away`.
+   */
   readonly spendDeadlineMs?: number;
   /** Told when an answer of a mint was not taken. What was known before stays in use. */
   readonly onAlarm?: (alarm: GuardAlarm) => void;
@@ -162,7 +164,8 @@ export interface SpendOptions {
   readonly idempotencyKey: string;
   /**
    * The shop's own name for the user that it authenticated, 1 to 200 visible ASCII characters: then the user's
-   * bucket limits how fast they ask, on whatever device. Needs `shopToken`.
+   * bucket limits how fast they ask, on whatever device. Needs `shopToken`. An opaque id, never an e-mail address
+   * or a telephone number: what is kept of it is a plain hash, and whoever reads that can try addresses.
    */
   readonly user?: string | undefined;
 }
@@ -184,7 +187,10 @@ export type SpendOutcome =
   | { readonly kind: "held"; readonly retryAfterMs: number }
   /** Nothing is spent. */
   | { readonly kind: "too-many-requests"; readonly retryAfterMs: number }
-  /** Nothing is spent, and asking again in the same way does not help. `code` is for logs. */
+  /**
+   * This spent nothing, and asking again in the same way does not help. `code` is for logs. With
+   * `idempotency-mismatch` the key belongs to something else that was asked before, which may have spent it.
+   */
   | { readonly kind: "refused"; readonly status: number; readonly code: string }
   /**
    * Perhaps spent, perhaps not: no answer, or none that can be relied on. Do not sell yet; ask again
