@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Answer } from "../src/load/shopper-messages.ts";
 import { seenOf, strayMisses, strays, tallyText, winners } from "../src/purchase/answers.ts";
 import { type Books, checkBooks } from "../src/purchase/books.ts";
-import { onSeveralDevices, pressedAgain } from "../src/purchase/gate-sides.ts";
+import { onSeveralDevices } from "../src/purchase/gate-sides.ts";
 
 function answer(change: Partial<Answer>): Answer {
   return { shopper: 0, sentAtMs: 0, tookMs: 1, said: "409 sold-out", ...change };
@@ -128,13 +128,5 @@ describe("a crowd", () => {
     const crowd = onSeveralDevices(admissions, 2);
     expect(crowd.map(({ user }) => user)).toEqual(["user-0", "user-0", "user-1", "user-1"]);
     expect(new Set(crowd.map(({ token }) => token)).size).toBe(4);
-  });
-
-  it("presses again with the same admission", () => {
-    const crowd = pressedAgain(admissions.slice(0, 2), 3);
-    expect(crowd.map(({ token }) => token)).toEqual([
-      ...Array<string>(3).fill("token-a"),
-      ...Array<string>(3).fill("token-b"),
-    ]);
   });
 });

@@ -94,10 +94,3 @@ export function onSeveralDevices(admissions: readonly Admission[], each: number)
     user: `user-${Math.floor(index / each)}`,
   }));
 }
-
-/** Every admission `each` times: people who press the button again, with a new key each time. */
-export function pressedAgain(admissions: readonly Admission[], each: number): Shopper[] {
-  return admissions.flatMap(({ visitor, token }) =>
-    Array.from({ length: each }, () => ({ visitor, token })),
-  );
-}

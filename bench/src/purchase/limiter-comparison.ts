@@ -20,7 +20,7 @@ export async function compareLimiters(
     if (answer.type === "failed") throw new Error(answer.message);
     return answer;
   };
-  await tell({ type: "start", port: valkey.port, floor });
+  await tell({ type: "start", url: valkey.url, floor });
 
   const serverBusy: Record<string, number[]> = { candidate: [], floor: [] };
   const measured = await compare(bench, {

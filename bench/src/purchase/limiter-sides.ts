@@ -11,7 +11,7 @@ import { Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 
 export type ToLimiterSides =
-  | { readonly type: "start"; readonly port: number; readonly floor: "evalsha" | "peer" }
+  | { readonly type: "start"; readonly url: string; readonly floor: "evalsha" | "peer" }
   | { readonly type: "fire"; readonly side: "candidate" | "floor"; readonly count: number }
   /** Takes until refused: how many did each let through? */
   | { readonly type: "exhaust" };
@@ -47,9 +47,9 @@ const identities = Array.from({ length: IDENTITIES }, (_, index) =>
 const sides: { candidate?: Side; floor?: Side } = {};
 const next = { candidate: 0, floor: 0 };
 
-async function ours(port: number): Promise<Side> {
+async function ours(url: string): Promise<Side> {
   const client = connectValkey({
-    url: `redis://127.0.0.1:${port}`,
+    url,
     deadlineMs: 2_000,
     log: () => {},
   });
@@ -68,10 +68,8 @@ async function ours(port: number): Promise<Side> {
 }
 
 /** One connection with the driver's settings that matter here as ours has them. */
-async function bareConnection(port: number): Promise<Redis> {
-  const redis = new Redis({
-    host: "127.0.0.1",
-    port,
+async function bareConnection(url: string): Promise<Redis> {
+  const redis = new Redis(url, {
     protocol: 2,
     disableClientInfo: true,
     enableReadyCheck: false,
@@ -83,8 +81,8 @@ async function bareConnection(port: number): Promise<Redis> {
   return redis;
 }
 
-async function bareEvalsha(port: number): Promise<Side> {
-  const redis = await bareConnection(port);
+async function bareEvalsha(url: string): Promise<Side> {
+  const redis = await bareConnection(url);
   const sha = (await redis.script("LOAD", CONSTANT_SCRIPT)) as string;
   const policy = [String(POLICY.capacity), String(POLICY.refillMs), MARGIN_MS] as const;
   return {
@@ -93,8 +91,8 @@ async function bareEvalsha(port: number): Promise<Side> {
   };
 }
 
-async function peer(port: number): Promise<Side> {
-  const redis = await bareConnection(port);
+async function peer(url: string): Promise<Side> {
+  const redis = await bareConnection(url);
   const limiter = new RateLimiterRedis({
     storeClient: redis,
     keyPrefix: "peer",
@@ -152,9 +150,9 @@ function sideOf(name: "candidate" | "floor"): Side {
 async function obey(order: ToLimiterSides): Promise<FromLimiterSides> {
   switch (order.type) {
     case "start":
-      sides.candidate = await ours(order.port);
+      sides.candidate = await ours(order.url);
       sides.floor =
-        order.floor === "evalsha" ? await bareEvalsha(order.port) : await peer(order.port);
+        order.floor === "evalsha" ? await bareEvalsha(order.url) : await peer(order.url);
       return { type: "started" };
     case "fire":
       return fire(order);

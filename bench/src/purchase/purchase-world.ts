@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 
 import { startLocalPostgres } from "@vestibule/testkit/local-postgres";
+import type { LocalValkey } from "@vestibule/testkit/valkey-server";
 import { connectValkey } from "@vestibule/valkey/client.system";
 import { createValkeyInventoryGate } from "@vestibule/valkey/valkey-inventory-gate";
 import postgres from "postgres";
@@ -12,7 +13,6 @@ import { ISSUER } from "../edge-world.ts";
 import { ask, freePort, until } from "../http.ts";
 import type { Child } from "../processes.ts";
 import type { Bench } from "../row.ts";
-import type { ValkeyServer } from "../valkey.ts";
 import type { Sales } from "./sales.ts";
 
 const READY_TIMEOUT_MS = 30_000;
@@ -69,7 +69,7 @@ export async function startPurchaseApi(
   options: {
     readonly name: string;
     readonly databaseUrl: string;
-    readonly valkey: ValkeyServer;
+    readonly valkey: LocalValkey;
     readonly sales: Sales;
     readonly gate: boolean;
     readonly instances: number;
@@ -128,7 +128,7 @@ export async function startPurchaseApi(
 /** Waits until the gate's counter is there: it is made by the repair, a moment after the stock was set. */
 function gateLooker(
   bench: Bench,
-  valkey: ValkeyServer,
+  valkey: LocalValkey,
 ): (event: string, seats: number) => Promise<void> {
   const client = connectValkey({ url: valkey.url, deadlineMs: 1_000, log: () => {} });
   bench.processes.finally(() => client.close());

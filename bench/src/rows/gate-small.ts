@@ -6,7 +6,6 @@ import {
   type GateSide,
   type GateSides,
   onSeveralDevices,
-  pressedAgain,
   SETTINGS,
   startGateSides,
 } from "../purchase/gate-sides.ts";
@@ -15,7 +14,7 @@ import type { Bench, Measured, Row } from "../row.ts";
 import { median, spreadOf } from "../statistics.ts";
 
 const USERS = 32;
-/** Places in line of one user, who waits on several devices; or presses of the button, in the other count. */
+/** Places in line of one user, who waits on several devices. */
 const PER_USER = 4;
 const REQUESTS = USERS * PER_USER;
 const SEATS = 16;
@@ -44,7 +43,7 @@ type Pair = Readonly<Record<GateSetting, Round>>;
 
 async function measure(bench: Bench): Promise<Measured> {
   const timedRounds = bench.quick ? TIMED_ROUNDS_QUICK : TIMED_ROUNDS;
-  const rounds = WARM_UP_ROUNDS + 2 * COUNTED_ROUNDS + timedRounds;
+  const rounds = WARM_UP_ROUNDS + COUNTED_ROUNDS + timedRounds;
   const events = Array.from({ length: rounds }, (_, index) => `sale-${index + 1}`);
   const sides = await startGateSides(bench, { events, instances: 1, lanes: REQUESTS });
   let used = 0;
@@ -52,8 +51,6 @@ async function measure(bench: Bench): Promise<Measured> {
 
   const devices = async (event: string): Promise<Shopper[]> =>
     onSeveralDevices(await sides.admissions(event, REQUESTS), PER_USER);
-  const presses = async (event: string): Promise<Shopper[]> =>
-    pressedAgain(await sides.admissions(event, USERS), PER_USER);
 
   for (let turn = 0; turn < WARM_UP_ROUNDS; turn += 1) {
     bench.progress(`warming up, ${turn + 1} of ${WARM_UP_ROUNDS}`);
@@ -61,7 +58,6 @@ async function measure(bench: Bench): Promise<Measured> {
     await pairOf(sides, event, { shoppers: await devices(event), turn });
   }
   const counts = await countTransactions(sides, nextEvent, devices);
-  const pressed = await countTransactions(sides, nextEvent, presses);
 
   const pairs: Pair[] = [];
   for (let turn = 0; turn < timedRounds; turn += 1) {
@@ -90,7 +86,6 @@ async function measure(bench: Bench): Promise<Measured> {
     ],
     notes: [
       `PostgreSQL transactions that may buy: ${counts.off} with the gate off, ${counts.on} with it on: ${percent(fewer)} fewer (wanted: ${REQUESTS}, ${SEATS}); each user has ${PER_USER} places in line, on devices of their own`,
-      `when each user has one place and presses the button ${PER_USER} times at once: ${pressed.off} off, ${pressed.on} on; one instance makes attempts of one admission at once only once, with and without a gate`,
       `oversold 0, in ${2 * rounds} sales; the limiter took a token for each request, and its buckets were wide`,
       `last round: on ${tallyText(pairs.at(-1)?.on.answers ?? [])}; off ${tallyText(pairs.at(-1)?.off.answers ?? [])}`,
       ...SETTINGS.map((setting) => `of one core, gate ${setting}: ${sides[setting].cpu.text()}`),

@@ -74,7 +74,7 @@ async function measure(bench: Bench): Promise<Measured> {
     const killedAtMs = performance.timeOrigin + performance.now();
     await valkey.kill();
     await wait(AWAY_MS);
-    await valkey.startAgain();
+    await valkey.restart();
     const backAtMs = performance.timeOrigin + performance.now();
     await wait(AFTER_MS);
     const { answers } = await crowd.halt();

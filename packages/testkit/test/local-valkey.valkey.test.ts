@@ -2,7 +2,8 @@ import { connect } from "node:net";
 
 import { expect, test } from "vitest";
 
-import { startLocalValkey, useLocalValkey } from "../src/local-valkey.ts";
+import { useLocalValkey } from "../src/local-valkey.ts";
+import { startLocalValkey } from "../src/valkey-server.ts";
 
 const server = useLocalValkey();
 
