@@ -5,8 +5,8 @@ import { delimiter, join, resolve } from "node:path";
 
 /** In the order of preference. */
 const PROGRAMS = ["valkey-server", "redis-server"] as const;
-/** The oldest on which the scripts are known to mean the same. */
-const MAJOR_MIN = 6;
+/** The oldest of each that is supported: as the README says. */
+const MAJOR_MIN = { Redis: 7, Valkey: 8 } as const;
 const VERSION_MS_MAX = 5_000;
 
 export interface StoreProgram {
@@ -23,7 +23,7 @@ export function storePrograms(path: string): readonly StoreProgram[] {
     const program = file === undefined ? undefined : askVersion(file);
     return program === undefined ? [] : [program];
   });
-  return found.filter(({ version }) => Number.parseInt(version, 10) >= MAJOR_MIN);
+  return found.filter(({ family, version }) => Number.parseInt(version, 10) >= MAJOR_MIN[family]);
 }
 
 /**

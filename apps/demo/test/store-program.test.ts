@@ -39,8 +39,11 @@ test("Valkey comes before Redis; what is too old, may not be run, or is no progr
   expect(names()).toEqual(["Redis 7.0.15"]);
   program("valkey-server", "Valkey server v=8.0.1 sha=0");
   expect(names()).toEqual(["Valkey 8.0.1", "Redis 7.0.15"]);
-  program("redis-server", "Redis server v=5.0.3 sha=0");
+  program("redis-server", "Redis server v=6.2.14 sha=0");
   expect(names()).toEqual(["Valkey 8.0.1"]);
+  program("redis-server", "Redis server v=7.0.15 sha=0");
+  program("valkey-server", "Server v=7.2.5 sha=0");
+  expect(names()).toEqual(["Redis 7.0.15"]);
   rmSync(join(directory, "valkey-server"));
   mkdirSync(join(directory, "valkey-server"));
   program("redis-server", "Redis server v=7.0.15 sha=0", 0o644);
