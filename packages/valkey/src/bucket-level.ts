@@ -1,13 +1,14 @@
 /**
- * The token bucket's arithmetic: the generic cell rate algorithm. A bucket is one whole number, the time in
- * microseconds at which it will be full (`fullAt`); what it lacks is time, so that no fraction of a token is ever
- * stored or rounded. `scripts/take-token.ts` and `scripts/give-back-token.ts` say the same in Lua.
+ * The token bucket's arithmetic: the generic cell rate algorithm. A bucket is one whole number, the milliseconds
+ * until it is full: its debt. What it lacks is time, so that no fraction of a token is ever kept or rounded; a
+ * refill takes whole milliseconds, so that none of those are either. `scripts/take-token.ts` and
+ * `scripts/give-back-token.ts` say the same in Lua, where a key's time to live is the debt.
  */
 import { assert } from "@vestibule/kernel/assert";
 
 import { type BucketPolicy, FULL_AFTER_MS_MAX, type Taken } from "./token-bucket.ts";
 
-const MICROS = 1_000;
+type Size = Pick<BucketPolicy, "capacity" | "refillMs">;
 
 /** @throws AssertionError when the policy or the identity cannot be used. */
 export function checkBucket(policy: BucketPolicy, identity: string): void {
@@ -20,50 +21,25 @@ export function checkBucket(policy: BucketPolicy, identity: string): void {
 }
 
 /**
- * Takes one token.
- *
- * @param fullAt microseconds; undefined for a bucket that nobody has used.
- * @param now microseconds of the same clock.
- * @returns `fullAt` is what to store; it changes without a token taken only when the clock or the policy did.
+ * The debt of a bucket that was left with it, in milliseconds. Never more than an empty bucket's: a clock that was set
+ * back freezes nobody longer than one full refill.
  */
-export function takeToken(
-  policy: BucketPolicy,
-  fullAt: number | undefined,
-  now: number,
-): { readonly taken: Taken; readonly fullAt: number } {
-  const refill = policy.refillMs * MICROS;
-  const whole = policy.capacity * refill;
-  const debt = debtOf(policy, fullAt, now);
-  if (debt + refill > whole) {
-    const taken = {
-      allowed: false,
-      remaining: 0,
-      retryAfterMs: Math.ceil((debt + refill - whole) / MICROS),
-      fullAfterMs: Math.ceil(debt / MICROS),
-    };
-    return { taken, fullAt: now + debt };
+export function debtOf({ capacity, refillMs }: Size, debtMs: number): number {
+  return Math.min(capacity * refillMs, Math.max(0, debtMs));
+}
+
+/** Takes one token, if one is there. @param debtMs by `debtOf`; `fullAfterMs` is the debt from then on. */
+export function takeToken({ capacity, refillMs }: Size, debtMs: number): Taken {
+  const owedMs = debtMs + refillMs;
+  const overMs = owedMs - capacity * refillMs;
+  if (overMs > 0) {
+    return { allowed: false, remaining: 0, retryAfterMs: overMs, fullAfterMs: debtMs };
   }
-  const owed = debt + refill;
-  const taken = {
-    allowed: true,
-    remaining: Math.floor((whole - owed) / refill),
-    retryAfterMs: 0,
-    fullAfterMs: Math.ceil(owed / MICROS),
-  };
-  return { taken, fullAt: now + owed };
+  const remaining = capacity - Math.ceil(owedMs / refillMs);
+  return { allowed: true, remaining, retryAfterMs: 0, fullAfterMs: owedMs };
 }
 
-/** @returns what to store; `now` or less means a full bucket, which needs no storing. */
-export function giveBackToken(
-  policy: BucketPolicy,
-  fullAt: number | undefined,
-  now: number,
-): number {
-  return now + Math.max(0, debtOf(policy, fullAt, now) - policy.refillMs * MICROS);
-}
-
-/** Never more than an empty bucket's: a clock that was set back freezes nobody longer than one full refill. */
-function debtOf(policy: BucketPolicy, fullAt: number | undefined, now: number): number {
-  const whole = policy.capacity * policy.refillMs * MICROS;
-  return Math.min(whole, Math.max(0, (fullAt ?? now) - now));
+/** @param debtMs by `debtOf` @returns the debt from then on. */
+export function giveBackToken({ refillMs }: Size, debtMs: number): number {
+  return Math.max(0, debtMs - refillMs);
 }

@@ -5,7 +5,6 @@ import { retryDelayMs } from "./retry-delay.ts";
 import type { Script } from "./script.ts";
 import type { StoreFacts } from "./store-facts.ts";
 import type { StoreLog } from "./store-log.ts";
-import { troubleOf } from "./store-trouble.ts";
 import { parseStoreUrl, type StoreAddress } from "./store-url.ts";
 import { StoreAwayError } from "./token-bucket.ts";
 
@@ -13,7 +12,6 @@ import { StoreAwayError } from "./token-bucket.ts";
 const GOOD_AFTER_MS = 1_000;
 const CLOSE_MS_MAX = 1_000;
 const CLOSE_LOOK_MS = 5;
-const REPLY_CHARS_MAX = 200;
 
 /** A client of Valkey or Redis that runs scripts and is never waited for. */
 export interface ValkeyClient {
@@ -71,21 +69,21 @@ class ReconnectingClient implements ValkeyClient {
     this.#link = this.#connect();
   }
 
-  async run<Reply>(
+  run<Reply>(
     script: Script<Reply>,
     keys: readonly string[],
     args: readonly string[],
   ): Promise<Reply> {
     const link = this.#link;
-    if (this.#closed) throw new StoreAwayError("closed");
-    if (!link.isUp) throw new StoreAwayError("not connected");
-    const reply = await this.#send(link, script, [...keys, ...args], keys.length);
-    const read = script.read(reply);
-    if (read === undefined) {
-      link.lose("rubbish");
-      throw new StoreAwayError(`${script.name}: not an answer of this script`);
-    }
-    return read;
+    if (this.#closed) return Promise.reject(new StoreAwayError("closed"));
+    if (!link.isUp) return Promise.reject(new StoreAwayError("not connected"));
+    return link.call({
+      name: script.name,
+      send: (store) => store.evalsha(this.#hashOf(script), keys.length, ...keys, ...args),
+      sendInstead: (store, code) =>
+        code === "NOSCRIPT" ? store.eval(script.text, keys.length, ...keys, ...args) : undefined,
+      read: (reply) => script.read(reply, args),
+    });
   }
 
   isUp(): boolean {
@@ -102,29 +100,6 @@ class ReconnectingClient implements ValkeyClient {
       });
     }
     this.#link.lose("closed by us");
-  }
-
-  async #send(
-    link: Link,
-    script: Script<unknown>,
-    args: readonly string[],
-    keyCount: number,
-  ): Promise<unknown> {
-    try {
-      return await link.call(async (store) => {
-        try {
-          return await store.evalsha(this.#hashOf(script), keyCount, ...args);
-        } catch (error) {
-          if (troubleOf(error).code !== "NOSCRIPT") throw error;
-          return store.eval(script.text, keyCount, ...args);
-        }
-      });
-    } catch (error) {
-      if (error instanceof StoreAwayError) throw error;
-      // An error reply to a script holds no credential: it was not sent any.
-      const text = error instanceof Error ? error.message.slice(0, REPLY_CHARS_MAX) : "";
-      throw new StoreAwayError(`${script.name}: ${text}`);
-    }
   }
 
   #hashOf({ text }: Script<unknown>): string {

@@ -5,12 +5,13 @@
  */
 import { Cluster, Redis } from "ioredis";
 
+import { Deadlines, type Waiting } from "./deadlines.system.ts";
 import type { StoreAddress } from "./store-url.ts";
 import { readFacts, type StoreFacts } from "./store-facts.ts";
 import { isReasonToLeave, troubleOf } from "./store-trouble.ts";
 import { StoreAwayError } from "./token-bucket.ts";
 
-type Store = Redis | Cluster;
+export type Store = Redis | Cluster;
 
 /** A connection that is not usable by then is given up. */
 const CONNECT_MS = 1_000;
@@ -23,6 +24,7 @@ const HEARTBEAT_MS = 1_000;
 const UNANSWERED_MAX = 5_000;
 const REDIRECTIONS_MAX = 4;
 const TRY_AGAIN_MS = 20;
+const REPLY_CHARS_MAX = 200;
 
 export interface LinkOptions {
   readonly address: StoreAddress;
@@ -33,13 +35,26 @@ export interface LinkOptions {
   readonly onLost: (reason: string) => void;
 }
 
+/** Something to send, and what to make of what comes back. */
+export interface Question<Reply> {
+  /** For messages. */
+  readonly name: string;
+  readonly send: (store: Store) => Promise<unknown>;
+  /** What to send instead, once, after an error reply of this code, if anything. */
+  readonly sendInstead?: (store: Store, code: string) => Promise<unknown> | undefined;
+  /** Undefined when this is no answer to it: whatever answered is not to be believed. */
+  readonly read: (reply: unknown) => Reply | undefined;
+}
+
 export class Link {
   readonly #options: LinkOptions;
   readonly #store: Store;
-  readonly #waiting = new Set<(reason: StoreAwayError) => void>();
+  readonly #deadlines: Deadlines;
   #unanswered = 0;
   #state: "connecting" | "up" | "lost" = "connecting";
-  #lastReplyMs = Number.NEGATIVE_INFINITY;
+  /** How many replies there have been, errors too. */
+  #replies = 0;
+  #repliesAtBeat = 0;
   readonly #connectTimer: NodeJS.Timeout;
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -48,6 +63,7 @@ export class Link {
     const { place } = options.address;
     const nodes = place.kind === "cluster" ? place.nodes.length : 0;
     this.#store = openStore(options);
+    this.#deadlines = new Deadlines(options.deadlineMs, (call) => this.#give(call));
     this.#connectTimer = setTimeout(
       () => this.lose("no answer while connecting"),
       CONNECT_MS + nodes * SLOTS_MS,
@@ -68,48 +84,59 @@ export class Link {
   }
 
   /**
-   * Sends something, and settles within the deadline.
+   * Asks, and settles within the deadline.
    *
-   * @throws StoreAwayError, or the server's own error reply.
+   * @throws StoreAwayError
    */
-  async call(send: (store: Store) => Promise<unknown>): Promise<unknown> {
-    if (this.#state === "lost") throw new StoreAwayError("not connected");
+  call<Reply>(question: Question<Reply>): Promise<Reply> {
+    if (this.#state === "lost") return Promise.reject(new StoreAwayError("not connected"));
     if (this.#unanswered >= UNANSWERED_MAX) {
-      throw new StoreAwayError(`${UNANSWERED_MAX} calls are unanswered`);
+      return Promise.reject(new StoreAwayError(`${UNANSWERED_MAX} calls are unanswered`));
     }
-    const { deadlineMs } = this.#options;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const sentAtMs = performance.now();
-    this.#waiting.add(reject);
-    this.#unanswered += 1;
-    const timer = setTimeout(() => {
-      // Whatever has arrived is read first: it was this process that was late, not the store.
-      setImmediate(() => {
-        if (!this.#waiting.delete(reject)) return;
-        reject(new StoreAwayError(`no answer within ${deadlineMs} ms`));
-        // Nothing at all since then: what is sent now would only queue up behind it.
-        if (this.#lastReplyMs < sentAtMs) this.lose("silent");
-      });
-    }, deadlineMs);
-    send(this.#store)
-      .finally(() => {
-        this.#unanswered -= 1;
-        this.#waiting.delete(reject);
-        clearTimeout(timer);
-      })
-      .then(
-        (reply) => {
-          this.#lastReplyMs = performance.now();
-          resolve(reply);
-        },
-        (error: unknown) => {
-          const { answered, code } = troubleOf(error);
-          if (answered) this.#lastReplyMs = performance.now();
-          reject(answered ? error : new StoreAwayError(`connection lost: ${code}`));
-          if (answered && isReasonToLeave(code)) this.lose(code);
-        },
-      );
-    return promise;
+    // The hot path: one promise of ours for each call, and no timer.
+    return new Promise((resolve, reject) => {
+      const waiting = this.#deadlines.add(reject, this.#replies);
+      this.#unanswered += 1;
+      const onReply = (reply: unknown): void => {
+        this.#settled(waiting, true);
+        const read = question.read(reply);
+        if (read !== undefined) return resolve(read);
+        reject(new StoreAwayError(`${question.name}: not an answer to it`));
+        this.lose("rubbish");
+      };
+      const onError = (error: unknown): void => {
+        const { answered, code } = troubleOf(error);
+        this.#settled(waiting, answered);
+        reject(awayFor(error, question.name));
+        if (answered && (isReasonToLeave(code) || !this.isUp)) this.lose(code);
+      };
+      const onRefusal = (refusal: unknown): void => {
+        const { answered, code } = troubleOf(refusal);
+        // What nobody waits for any more is not asked again.
+        const isAsked = answered && this.#deadlines.has(waiting);
+        const instead = isAsked ? question.sendInstead?.(this.#store, code) : undefined;
+        if (instead === undefined) onError(refusal);
+        else void instead.then(onReply, onError);
+      };
+      try {
+        question.send(this.#store).then(onReply, onRefusal);
+      } catch (error) {
+        onError(error);
+      }
+    });
+  }
+
+  #settled(waiting: Waiting, answered: boolean): void {
+    this.#unanswered -= 1;
+    if (answered) this.#replies += 1;
+    this.#deadlines.remove(waiting);
+  }
+
+  /** Gives a call up that is not answered in time. */
+  #give({ fail, repliesBefore }: Waiting): void {
+    fail(new StoreAwayError(`no answer within ${this.#options.deadlineMs} ms`));
+    // Nothing at all since it was sent: what is sent now would only queue up behind it.
+    if (this.#replies === repliesBefore) this.lose("silent");
   }
 
   /** Ends it and fails what is under way, at once. */
@@ -118,8 +145,7 @@ export class Link {
     this.#state = "lost";
     clearTimeout(this.#connectTimer);
     clearInterval(this.#heartbeat);
-    for (const fail of this.#waiting) fail(new StoreAwayError(`connection lost: ${reason}`));
-    this.#waiting.clear();
+    this.#deadlines.failAll(new StoreAwayError(`connection lost: ${reason}`));
     this.#store.disconnect();
     this.#options.onLost(reason);
   }
@@ -127,10 +153,7 @@ export class Link {
   /** The driver is content when TCP is; this waits for the server's own word. */
   async #look(): Promise<void> {
     try {
-      const infos = await this.#infos();
-      const facts = infos.map(readFacts);
-      const known = facts.filter((fact) => fact !== undefined);
-      if (known.length < facts.length) return this.lose("rubbish");
+      const known = (await this.#facts()).filter((fact) => fact !== "hidden");
       if (this.#store instanceof Redis) {
         if (known.some((fact) => fact.isClusterNode)) return this.lose("MOVED");
         if (known.some((fact) => fact.isLoading)) return this.lose("LOADING");
@@ -142,33 +165,46 @@ export class Link {
       this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
       this.#heartbeat.unref();
       this.#options.onUp(known);
-    } catch (error) {
-      this.lose(error instanceof StoreAwayError ? "silent" : troubleOf(error).code);
+    } catch {
+      // Whatever else it was has been the reason already.
+      this.lose("silent");
     }
   }
 
-  /** One `INFO` of each server that takes writes; none of those that do not allow it. */
-  async #infos(): Promise<readonly unknown[]> {
+  /** Of each server that takes writes, by `INFO`; "hidden" for those that do not allow it. */
+  #facts(): Promise<readonly (StoreFacts | "hidden")[]> {
     const nodes = this.#store instanceof Redis ? [this.#store] : this.#store.nodes("master");
-    const infos = await Promise.all(
-      nodes.map(async (node) => {
-        try {
-          return await this.call(() => node.info());
-        } catch (error) {
-          if (troubleOf(error).code !== "NOPERM") throw error;
-          await this.call(() => node.ping());
-          return undefined;
-        }
+    return Promise.all(
+      nodes.map((node) => {
+        let isHidden = false;
+        return this.call({
+          name: "INFO",
+          send: () => node.info(),
+          sendInstead: (_, code) => {
+            isHidden = code === "NOPERM";
+            return isHidden ? node.ping() : undefined;
+          },
+          read: (reply) => (isHidden ? "hidden" : readFacts(reply)),
+        });
       }),
     );
-    return infos.filter((info) => info !== undefined);
   }
 
   #beat(): void {
-    if (performance.now() - this.#lastReplyMs < HEARTBEAT_MS) return;
+    const isIdle = this.#replies === this.#repliesAtBeat;
+    this.#repliesAtBeat = this.#replies;
+    if (!isIdle) return;
     // An error reply is a sign of life too, and silence has been dealt with.
-    this.call((store) => store.ping()).catch(() => {});
+    this.call({ name: "PING", send: (store) => store.ping(), read: () => true }).catch(() => {});
   }
+}
+
+/** An error reply to what is asked here holds no credential: it was not sent any. */
+function awayFor(error: unknown, name: string): StoreAwayError {
+  const { answered, code } = troubleOf(error);
+  if (!answered) return new StoreAwayError(`connection lost: ${code}`);
+  const text = error instanceof Error ? error.message.slice(0, REPLY_CHARS_MAX) : "";
+  return new StoreAwayError(`${name}: ${text}`);
 }
 
 function openStore({ address, deadlineMs }: LinkOptions): Store {

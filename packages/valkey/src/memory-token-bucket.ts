@@ -1,6 +1,6 @@
 import type { Clock } from "@vestibule/kernel/clock";
 
-import { checkBucket, giveBackToken, takeToken } from "./bucket-level.ts";
+import { checkBucket, debtOf, giveBackToken, takeToken } from "./bucket-level.ts";
 import { StoreAwayError, type TokenBucket } from "./token-bucket.ts";
 
 /** About 100 MB. More callers than that at once are refused, as by a store whose memory is full. */
@@ -19,7 +19,7 @@ export function createMemoryTokenBucket(
   options: { readonly bucketsMax?: number } = {},
 ): TokenBucket & { /** How many buckets are in memory. */ readonly size: () => number } {
   const { bucketsMax = BUCKETS_MAX } = options;
-  /** When each will be full, microseconds. Whoever is not in it has a full bucket. */
+  /** When each will be full, milliseconds since 1970. Whoever is not in it has a full bucket. */
   const fullAt = new Map<string, number>();
   let round = fullAt.entries();
 
@@ -39,22 +39,22 @@ export function createMemoryTokenBucket(
     take: async (policy, identity) => {
       checkBucket(policy, identity);
       const key = `${policy.name}:${identity}`;
-      const now = clock.now() * 1_000;
+      const now = clock.now();
       letGoOfFull(now);
       const held = fullAt.get(key);
       if (held === undefined && fullAt.size >= bucketsMax) {
         throw new StoreAwayError(`more than ${bucketsMax} buckets at once`);
       }
-      const step = takeToken(policy, held, now);
-      fullAt.set(key, step.fullAt);
-      return step.taken;
+      const taken = takeToken(policy, debtOf(policy, (held ?? now) - now));
+      fullAt.set(key, now + taken.fullAfterMs);
+      return taken;
     },
     giveBack: async (policy, identity) => {
       checkBucket(policy, identity);
       const key = `${policy.name}:${identity}`;
-      const now = clock.now() * 1_000;
-      const at = giveBackToken(policy, fullAt.get(key), now);
-      if (at > now) fullAt.set(key, at);
+      const now = clock.now();
+      const debtMs = giveBackToken(policy, debtOf(policy, (fullAt.get(key) ?? now) - now));
+      if (debtMs > 0) fullAt.set(key, now + debtMs);
       else fullAt.delete(key);
     },
     size: () => fullAt.size,

@@ -6,8 +6,12 @@ export interface Script<Reply> {
   /** `verb_noun`, for messages. */
   readonly name: string;
   readonly text: string;
-  /** Undefined when this is not a reply of the script: whatever answered is not to be believed. */
-  readonly read: (reply: unknown) => Reply | undefined;
+  /**
+   * Undefined when this is not a reply of the script to these arguments: whatever answered is not to be believed.
+   *
+   * @param args ARGV
+   */
+  readonly read: (reply: unknown, args: readonly string[]) => Reply | undefined;
 }
 
 /** A whole number that survived the way out of Lua. */

@@ -1,11 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 
-import {
-  startLocalValkey,
-  useLocalValkey,
-  type LocalValkey,
-} from "@vestibule/testkit/local-valkey";
+import { useLocalValkey } from "@vestibule/testkit/local-valkey";
+import { type LocalValkey, startLocalValkey } from "@vestibule/testkit/valkey-server";
 import { expect, onTestFinished, test } from "vitest";
 
 import { createValkeyInventoryGate } from "../src/valkey-inventory-gate.ts";
@@ -250,7 +247,8 @@ test("a user with just these commands on vst:* can use it; without INFO it is sa
   const bucket = createValkeyTokenBucket(client);
   const single = { name: "acl", capacity: 1, refillMs: 60_000 };
   await bucket.take(single, "a");
-  await shared().command("PERSIST", "vst:bucket:acl:a");
+  expect(await bucket.take(single, "a")).toMatchObject({ allowed: false });
+  await shared().command("PEXPIRE", "vst:bucket:acl:a", "3600000");
   expect(await bucket.take(single, "a")).toMatchObject({ allowed: false });
   await bucket.giveBack(single, "a");
   const gate = createValkeyInventoryGate(client);

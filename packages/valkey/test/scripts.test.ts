@@ -63,7 +63,31 @@ describe.each(scripts)("$name", ({ name, text, read }) => {
       [1, 2, 3, 4, 5],
       ["1"],
     ]) {
-      expect(read(reply)).toBeUndefined();
+      expect(read(reply, ["10", "1000"])).toBeUndefined();
     }
   });
+});
+
+describe("what take_token's reply may be, of 10 tokens and one a second", () => {
+  const { read } = scripts.find(({ name }) => name === "take_token")!;
+  const args = ["10", "1000"];
+
+  test.each([
+    [1_000, { allowed: true, remaining: 9, retryAfterMs: 0, fullAfterMs: 1_000 }],
+    [1_001, { allowed: true, remaining: 8, retryAfterMs: 0, fullAfterMs: 1_001 }],
+    [9_000, { allowed: true, remaining: 1, retryAfterMs: 0, fullAfterMs: 9_000 }],
+    [9_001, { allowed: true, remaining: 0, retryAfterMs: 0, fullAfterMs: 9_001 }],
+    [10_000, { allowed: true, remaining: 0, retryAfterMs: 0, fullAfterMs: 10_000 }],
+    [-9_001, { allowed: false, remaining: 0, retryAfterMs: 1, fullAfterMs: 9_001 }],
+    [-10_000, { allowed: false, remaining: 0, retryAfterMs: 1_000, fullAfterMs: 10_000 }],
+  ])("%d is an answer", (reply, taken) => {
+    expect(read(reply, args)).toEqual(taken);
+  });
+
+  test.each([0, -0, 1, 999, 10_001, 2 ** 53, -1, -9_000, -10_001, 1_000.5, Number.NaN, Infinity])(
+    "%d is none: no take can have led there",
+    (reply) => {
+      expect(read(reply, args)).toBeUndefined();
+    },
+  );
 });

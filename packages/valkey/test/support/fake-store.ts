@@ -22,7 +22,8 @@ export interface FakeStore {
 export const INFO_REPLY = bulk(
   ["role:master", "loading:0", "cluster_enabled:0", "maxmemory_policy:noeviction"].join("\r\n"),
 );
-export const TAKEN_REPLY = "*4\r\n:1\r\n:9\r\n:0\r\n:1000\r\n";
+/** The first take from a bucket that a token a second comes back to. */
+export const TAKEN_REPLY = ":1000\r\n";
 
 export function bulk(text: string): string {
   return `$${Buffer.byteLength(text)}\r\n${text}\r\n`;

@@ -1,13 +1,13 @@
 /** A real server's clock cannot be moved; what it stores can: time that goes by for it is time taken off that. */
-import type { LocalValkey } from "@vestibule/testkit/local-valkey";
+import type { LocalValkey } from "@vestibule/testkit/valkey-server";
 
 const PASS_BUCKETS = `
 for _, key in ipairs(redis.call('KEYS', 'vst:bucket:*')) do
-  local ttl = redis.call('PTTL', key) - tonumber(ARGV[1])
-  if ttl <= 0 then
+  local debt = redis.call('PTTL', key)
+  if debt >= 0 and debt <= tonumber(ARGV[1]) then
     redis.call('DEL', key)
-  else
-    redis.call('SET', key, string.format('%.0f', redis.call('GET', key) - ARGV[1] * 1000), 'PX', ttl)
+  elseif debt >= 0 then
+    redis.call('PEXPIRE', key, debt - ARGV[1])
   end
 end
 return 1`;
@@ -28,13 +28,6 @@ export async function passForBuckets(server: LocalValkey, ms: number): Promise<v
 
 export async function passForLeases(server: LocalValkey, ms: number): Promise<void> {
   await server.command("EVAL", PASS_LEASES, "0", String(ms));
-}
-
-/** Microseconds since 1970, by the server. */
-export async function serverMicros(server: LocalValkey): Promise<number> {
-  const time = await server.command("TIME");
-  if (!Array.isArray(time)) throw new Error("TIME is two numbers");
-  return Number(time[0]) * 1_000_000 + Number(time[1]);
 }
 
 /** Sum of the commands that the server carried out so far, by name: `evalsha`, `eval`. */
