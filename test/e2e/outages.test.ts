@@ -4,11 +4,17 @@
  */
 import { randomUUID } from "node:crypto";
 
-import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import {
+  ADMISSION_HEADER,
+  EDGE_PREFIX,
+  IDEMPOTENCY_KEY_HEADER,
+  VISITOR_HEADER,
+} from "@vestibule/contracts/names";
+import type { HoldAnswer } from "@vestibule/contracts/purchase-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type System, freePortBase, openEvent, startSystem } from "./start-system.ts";
-import { App, type Claimed, problemOf, send } from "./support/app.ts";
+import { App, type Claimed, type Pass, problemOf, send } from "./support/app.ts";
 import { Cuttable } from "./support/cuttable.ts";
 import { eventually } from "./support/eventually.ts";
 import { Organizer } from "./support/organizer.ts";
@@ -16,11 +22,14 @@ import { type RecordingOrigin, startRecordingOrigin } from "./support/recording-
 import { type SecondEdge, startSecondEdge } from "./support/second-edge.ts";
 
 const HORIZON_SECONDS = 10;
+/** From the answer to the last sale until the edge's drip says that it was. */
+const TOLD_MS_MAX = 2_000;
 const EVENTS = {
   refused: { ratePerMinute: 120 },
   hanging: { ratePerMinute: 120 },
   purchase: { ratePerMinute: 60_000 },
   origin: { ratePerMinute: 60_000 },
+  supply: { ratePerMinute: 60_000 },
 };
 type EventName = keyof typeof EVENTS;
 
@@ -35,13 +44,17 @@ beforeAll(async () => {
   system = await startSystem();
   const port = await freePortBase();
   for (const [event, settings] of Object.entries(EVENTS)) {
-    await openEvent(system.ready, {
-      event,
-      hosts: [`127.0.0.1:${port}`],
-      horizonSeconds: HORIZON_SECONDS,
-      lifetimeSeconds: 300,
-      ...settings,
-    });
+    await openEvent(
+      system.ready,
+      {
+        event,
+        hosts: [`127.0.0.1:${port}`],
+        horizonSeconds: HORIZON_SECONDS,
+        lifetimeSeconds: 300,
+        ...settings,
+      },
+      event === "supply" ? { total: 2 } : { total: 1_000 },
+    );
   }
   recording = await startRecordingOrigin();
   mint = await Cuttable.before(system.ready.mint);
@@ -62,6 +75,10 @@ const at = (event: EventName): App => new App(edge.url, event);
 /** As a browser asks for the event's page. */
 function page(event: EventName) {
   return send(`${edge.url}/events/${event}`, { headers: { Accept: "text/html" } });
+}
+
+function passHeaders({ admission, visitor }: Pass): Record<string, string> {
+  return { [ADMISSION_HEADER]: admission, [VISITOR_HEADER]: visitor };
 }
 
 async function admitted(app: App): Promise<Claimed> {
@@ -166,17 +183,49 @@ test("the purchase API is away: a clear 503, nothing is spent, waiting goes on, 
   expect(await organizer.sold()).toBe(1);
 });
 
+test("the last seat is gone: the edge says so within two seconds of the answer, also the second time, and goes on when a hold gives its seat back", async () => {
+  const app = at("supply");
+  const { sku } = system.ready;
+  const [buyer, holder, last] = await Promise.all([admitted(app), admitted(app), admitted(app)]);
+  const state = async (): Promise<string> => (await app.drip()).state;
+  /** Since the answer before it, until the drip of the edge says it. */
+  const toldAfter = async (wanted: string): Promise<number> => {
+    const began = performance.now();
+    const within = { withinMs: 10_000, everyMs: 25 };
+    await eventually(`the drip says ${wanted}`, async () => (await state()) === wanted, within);
+    return performance.now() - began;
+  };
+  expect((await app.buy(buyer, { key: randomUUID(), sku })).status).toBe(201);
+  expect(await state()).toBe("open");
+
+  const held = await send<HoldAnswer>(`${system.ready.purchase}/v1/events/supply/holds`, {
+    method: "POST",
+    headers: { ...passHeaders(holder), [IDEMPOTENCY_KEY_HEADER]: randomUUID() },
+    json: { sku, quantity: 1 },
+  });
+  expect(held.status).toBe(201);
+  expect(await toldAfter("soldout")).toBeLessThan(TOLD_MS_MAX);
+  expect(problemOf(await app.buy(last, { key: randomUUID(), sku }))).toBe("sold-out");
+  expect(problemOf(await app.tryJoin())).toBe("sold-out");
+
+  const url = `${system.ready.purchase}/v1/events/supply/holds/${held.body.holdId}/cancel`;
+  const released = await send(url, { method: "POST", headers: passHeaders(holder), json: {} });
+  expect(released.status).toBe(200);
+  expect(await toldAfter("open")).toBeLessThan(TOLD_MS_MAX);
+  expect((await app.tryJoin()).status).toBe(201);
+
+  expect((await app.buy(last, { key: randomUUID(), sku })).status).toBe(201);
+  expect(await toldAfter("soldout")).toBeLessThan(TOLD_MS_MAX);
+  expect(await new Organizer(system.ready, "supply").sold()).toBe(2);
+});
+
 test("the shop is away: 502 as a problem document, never the holding page, and the admission is as good as before", async () => {
   const app = at("origin");
   const pass = await admitted(app);
   await shop.cut();
   for (const accept of ["text/html", "application/json"]) {
     const answer = await send(`${edge.url}/events/origin`, {
-      headers: {
-        Accept: accept,
-        "Vestibule-Admission": pass.admission,
-        "Vestibule-Visitor": pass.visitor,
-      },
+      headers: { Accept: accept, ...passHeaders(pass) },
     });
     expect(answer.status).toBe(502);
     expect(problemOf(answer)).toBe("origin-unreachable");

@@ -16,7 +16,7 @@ export interface Chunks {
 export async function readAtMost(
   chunks: Chunks | undefined,
   bytesMax: number,
-): Promise<Uint8Array | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;
   while (chunks !== undefined) {
