@@ -85,6 +85,12 @@ export const USER_CHARS_MAX = 200;
  * for it waits longer, or gives up on an answer that was on its way.
  */
 export const PURCHASE_DEADLINE_MS_MAX = 12_000;
+/**
+ * `Retry-After` for a buyer, seconds: nothing is known of the mint yet; the sale is paused. The purchase API and a
+ * shop's guard say the same.
+ */
+export const UNKNOWN_RETRY_AFTER_SECONDS = 3;
+export const HELD_RETRY_AFTER_SECONDS = 10;
 /** How long a credit for a fault of ours is good. The event's end comes first when it is earlier. */
 export const CREDIT_SECONDS = 86_400;
 

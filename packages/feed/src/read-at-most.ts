@@ -17,9 +17,10 @@ export async function readAtMost(
   chunks: Chunks | undefined,
   bytesMax: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (chunks === undefined) return new Uint8Array(0);
   const parts: Uint8Array[] = [];
   let length = 0;
-  while (chunks !== undefined) {
+  for (;;) {
     const { done, value } = await chunks.read();
     if (done || value === undefined) break;
     length += value.byteLength;

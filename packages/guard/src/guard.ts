@@ -3,6 +3,7 @@
  * Runs wherever there is `fetch` and Web Crypto with Ed25519: Node 20, workerd, Bun, Deno.
  */
 import { isIdempotencyKey, isUser } from "@vestibule/contracts/header-text";
+import { TOKEN_CHARS_MAX } from "@vestibule/contracts/limits";
 import { createFetchText, sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import { epochMs } from "@vestibule/kernel/units";
@@ -141,7 +142,9 @@ function readSpendRequest(
   throw new TypeError("spend: the value that `check` gave is needed, or the two headers");
 }
 
+const HEADER_TEXT = new RegExp(`^[\\x21-\\x7e]{1,${TOKEN_CHARS_MAX}}$`);
+
 /** Can go into a header: nothing that a `fetch` would refuse, and so report as an outage. */
 function isHeaderText(value: unknown): boolean {
-  return typeof value === "string" && /^[\x21-\x7e]{1,2048}$/.test(value);
+  return typeof value === "string" && HEADER_TEXT.test(value);
 }

@@ -13,7 +13,7 @@ import { assert } from "@vestibule/kernel/assert";
 export const KEYS_STALE_MS: number = 1.25 * JWKS_REFRESH_MS;
 
 /** Events that a guard may be told by name. */
-export const EVENTS_MAX = 64;
+export const EVENTS_NAMED_MAX = 64;
 
 /** In the background: how often it looks what is due. */
 export const TICK_MS = 250;
@@ -25,10 +25,7 @@ export const SPEND_DEADLINE_MS_MAX = 60_000;
 /** Of an answer to a spend: a spend or a problem document, with a credit at most. */
 export const ANSWER_BYTES_MAX = 16_384;
 
-/** How long a client waits, seconds: nothing known of the mint; a paused sale. As the purchase API says. */
-export const UNKNOWN_RETRY_AFTER_SECONDS = 3;
-export const HELD_RETRY_AFTER_SECONDS = 10;
-/** When the purchase API does not say. */
+/** How long a client waits when the purchase API does not say, and at most whatever it says. */
 export const RETRY_AFTER_MS_DEFAULT = 1_000;
 export const RETRY_AFTER_MS_MAX = 3_600_000;
 

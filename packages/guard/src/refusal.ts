@@ -1,7 +1,7 @@
 /** What a client gets to see: one dull answer for each status. The reason is for the shop's log. */
+import { HELD_RETRY_AFTER_SECONDS, UNKNOWN_RETRY_AFTER_SECONDS } from "@vestibule/contracts/limits";
 import { PROBLEM_MEDIA_TYPE } from "@vestibule/contracts/names";
 import { PROBLEMS, problemDocument } from "@vestibule/contracts/problems";
-import { HELD_RETRY_AFTER_SECONDS, UNKNOWN_RETRY_AFTER_SECONDS } from "./limits.ts";
 import { textResponse } from "./platform.ts";
 import type { RefusalReason, Refused } from "./types.ts";
 

@@ -3,7 +3,7 @@ import { SKEW_SECONDS_DEFAULT, SKEW_SECONDS_MAX } from "@vestibule/contracts/lim
 import { isSlug } from "@vestibule/contracts/slug";
 import { MINT_URLS_MAX } from "@vestibule/feed/limits";
 import {
-  EVENTS_MAX,
+  EVENTS_NAMED_MAX,
   SPEND_DEADLINE_MS_DEFAULT,
   SPEND_DEADLINE_MS_MAX,
   SPEND_DEADLINE_MS_MIN,
@@ -49,7 +49,7 @@ export function readSettings(options: GuardOptions): Settings {
   const { issuer } = options;
   must(typeof issuer === "string" && issuer !== "", "issuer is the `iss` of the mint's tokens");
   const events = listOf(options.event ?? []);
-  must(events.length <= EVENTS_MAX, `at most ${EVENTS_MAX} events`);
+  must(events.length <= EVENTS_NAMED_MAX, `at most ${EVENTS_NAMED_MAX} events`);
   must(events.every(isEventName), "event is the name of a sale, or several");
   const purchaseUrl = httpBase(options.purchaseUrl);
   must(
