@@ -1,6 +1,6 @@
 /** The token bucket as a port. `memory-token-bucket.ts` and `valkey-token-bucket.ts` are the same thing twice. */
 
-/** 30 days: times in microseconds stay exact in a Lua number. */
+/** 30 days, milliseconds: far from where a number of Lua or of a reply stops being exact. */
 export const FULL_AFTER_MS_MAX = 2_592_000_000;
 
 /**
@@ -18,9 +18,9 @@ export interface Taken {
   readonly allowed: boolean;
   /** Whole tokens that are left. */
   readonly remaining: number;
-  /** Milliseconds until a token is there again, rounded up; 0 exactly when allowed. Asking meanwhile changes nothing. */
+  /** Whole milliseconds of the store's clock until a token is there again; 0 exactly when allowed. Asking meanwhile changes nothing. */
   readonly retryAfterMs: number;
-  /** Milliseconds until the bucket is full, rounded up. */
+  /** Whole milliseconds until the bucket is full, 1 or more. */
   readonly fullAfterMs: number;
 }
 
