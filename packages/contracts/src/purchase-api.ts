@@ -77,7 +77,6 @@ export const holdConfirmationSchema = z.strictObject({
       z.regex(/^[\x21-\x7e]+$/, "Must be visible ASCII characters"),
     ),
 });
-export type HoldConfirmation = z.infer<typeof holdConfirmationSchema>;
 
 /**
  * Body of `POST …/holds/{holdId}/cancel`. `fault` (the shop's bearer token): the payment failed through
