@@ -18,9 +18,3 @@ export interface Script<Reply> {
 export function isWhole(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value);
 }
-
-/** The reply as a list of exactly `length` whole numbers. */
-export function wholeNumbers(reply: unknown, length: number): readonly number[] | undefined {
-  const fits = Array.isArray(reply) && reply.length === length && reply.every(isWhole);
-  return fits ? reply : undefined;
-}
