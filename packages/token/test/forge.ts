@@ -17,9 +17,12 @@ async function testKey(d: string, x: string): Promise<TestKey> {
   return imported.value;
 }
 
+/** The published private half of the first key. */
+export const privateSeedOne = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A";
+
 /** Test 1, 2 and 3 of RFC 8032 section 7.1: in the key set, in the key set, not in it. */
 export const keyOne: TestKey = await testKey(
-  "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",
+  privateSeedOne,
   "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
 );
 export const keyTwo: TestKey = await testKey(
@@ -78,13 +81,28 @@ export async function signatureOf(
   return new Uint8Array(await crypto.subtle.sign("Ed25519", key.signingKey.key as never, data));
 }
 
+/** The same bytes in base64url, spelled otherwise. For a text that has spare bits. */
+export function spareBits(text: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  return text.slice(0, -1) + alphabet[alphabet.indexOf(text.at(-1) ?? "A") + 1];
+}
+
 /** A compact JWS of any header and payload, genuinely signed. */
 export async function forge(
   header: object | string | Uint8Array<ArrayBuffer>,
   payload: object | string | Uint8Array<ArrayBuffer>,
   key: TestKey = keyOne,
 ): Promise<string> {
-  const input = `${part(header)}.${part(payload)}`;
+  return signParts(part(header), part(payload), key);
+}
+
+/** The same of two parts as they are, however they are spelled. */
+export async function signParts(
+  header: string,
+  payload: string,
+  key: TestKey = keyOne,
+): Promise<string> {
+  const input = `${header}.${payload}`;
   return `${input}.${encodeBase64url(await signatureOf(input, key))}`;
 }
 

@@ -16,10 +16,9 @@ import {
   forge,
   headerOf,
 } from "./forge.ts";
-import type { Expected, Vector, VectorOptions } from "./vector.ts";
+import type { Alg, Expected, Kind, VectorDraft, VectorOptions } from "../conformance/pack.ts";
 
-export const KINDS = ["admission", "ticket", "drip", "manifest", "credit"] as const;
-export type Kind = (typeof KINDS)[number];
+export const KINDS: readonly Kind[] = ["admission", "ticket", "drip", "manifest", "credit"];
 
 export const EVENT_END = NBF + 86_400;
 export const CREDIT_END = NBF + 45 + 86_400;
@@ -86,33 +85,31 @@ export const no = (reason: string, detail: object = {}): Expected => ({
   ...detail,
 });
 
-/** Builds vectors of one kind from the differences to the good one. */
-export function builder(kind: Kind) {
-  const vector = (name: string, token: string, expected: Expected, options = {}): Vector => ({
+/** Builds vectors of one kind from the differences to the good one. `alg`: the name under which it is signed. */
+export function builder(kind: Kind, alg: Alg) {
+  const vector = (name: string, token: string, expected: Expected, options = {}): VectorDraft => ({
     name,
     token,
     options,
     expected,
   });
+  const header = (change: Header, key?: TestKey): Header => ({
+    ...headerOf(typOf(kind), key),
+    alg,
+    ...change,
+  });
   return {
+    kind,
+    alg,
     vector,
-    header: (change: Header, key?: TestKey) => ({ ...headerOf(typOf(kind), key), ...change }),
+    header,
     payload: (change: object) => ({ ...CLAIMS[kind], ...change }),
     /** Genuinely signed, with other claims (`undefined` leaves one out) or other options. */
     claims: async (name: string, change: object, expected: Expected, options = {}) =>
-      vector(
-        name,
-        await forge(headerOf(typOf(kind)), { ...CLAIMS[kind], ...change }),
-        expected,
-        options,
-      ),
+      vector(name, await forge(header({}), { ...CLAIMS[kind], ...change }), expected, options),
     /** Genuinely signed, with another header. */
     headed: async (name: string, change: Header, expected: Expected, key?: TestKey) =>
-      vector(
-        name,
-        await forge({ ...headerOf(typOf(kind), key), ...change }, CLAIMS[kind], key),
-        expected,
-      ),
+      vector(name, await forge(header(change, key), CLAIMS[kind], key), expected),
   };
 }
 

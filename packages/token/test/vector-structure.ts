@@ -1,36 +1,29 @@
 /** Vectors on header, parts and signature: the same for every kind of token. */
 import { decodeBase64url, encodeBase64url } from "@vestibule/keys/base64url";
 
-import { forge, forgeMac, headerOf, keyOne, keyTwo, part, strangerKey } from "./forge.ts";
-import {
-  type Builder,
-  CLAIMS,
-  KINDS,
-  type Kind,
-  OK,
-  builder,
-  no,
-  typOf,
-} from "./vector-builder.ts";
-import type { Expected, Vector } from "./vector.ts";
+import type { Expected, VectorDraft } from "../conformance/pack.ts";
+import { forge, forgeMac, keyOne, keyTwo, part, strangerKey } from "./forge.ts";
+import { type Builder, CLAIMS, KINDS, OK, builder, no, typOf } from "./vector-builder.ts";
 
-export async function structure(kind: Kind): Promise<readonly Vector[]> {
-  const build = builder(kind);
+export async function structure(build: Builder): Promise<readonly VectorDraft[]> {
   const good = await forge(build.header({}), build.payload({}));
   return [
     ...(await algorithms(build)),
     ...(await unsigned(build, good)),
-    ...(await headers(build, kind)),
+    ...(await headers(build)),
     ...signatures(build, good),
     ...(await nonsense(build, good)),
   ];
 }
 
-async function algorithms({ vector, header, payload, headed }: Builder): Promise<Vector[]> {
+async function algorithms({ alg, vector, header, payload, headed }: Builder) {
   const good = await forge(header({}), payload({}));
+  const older = { alg: "EdDSA" };
   return [
     vector("good", good, OK),
-    await headed("TV-01: alg EdDSA, the older registered name", { alg: "EdDSA" }, OK),
+    ...(alg === "EdDSA"
+      ? []
+      : [await headed("TV-01: alg EdDSA, the older registered name", older, OK)]),
     await headed("signed by the other key of the set", {}, OK, keyTwo),
     await headed("an unknown header member is ignored (RFC 7515 section 4)", { cty: "x" }, OK),
     ...(await Promise.all(
@@ -43,7 +36,7 @@ async function algorithms({ vector, header, payload, headed }: Builder): Promise
 }
 
 /** TV-03, and a MAC where a signature belongs. */
-async function unsigned({ vector, header, payload }: Builder, good: string): Promise<Vector[]> {
+async function unsigned({ alg, vector, header, payload }: Builder, good: string) {
   const [head = "", body = "", signature = ""] = good.split(".");
   const unsecured = ["none", "None", "NONE", "nOnE"];
   const publicKey = decodeBase64url(keyOne.publicJwk.x) ?? new Uint8Array();
@@ -76,16 +69,13 @@ async function unsigned({ vector, header, payload }: Builder, good: string): Pro
       no("malformed"),
     ),
     await mac("HS256", "SHA-256", no("malformed")),
-    await mac("Ed25519", "SHA-256", no("malformed")),
+    await mac(alg, "SHA-256", no("malformed")),
     await mac("HS512", "SHA-512", no("wrong-algorithm")),
-    await mac("Ed25519", "SHA-512", no("bad-signature")),
+    await mac(alg, "SHA-512", no("bad-signature")),
   ];
 }
 
-async function headers(
-  { vector, header, payload, headed }: Builder,
-  kind: Kind,
-): Promise<Vector[]> {
+async function headers({ kind, alg, vector, header, payload, headed }: Builder) {
   const foreign = {
     jwk: strangerKey.publicJwk,
     jku: "https://evil.example/k",
@@ -137,7 +127,7 @@ async function headers(
       KINDS.filter((other) => other !== kind).map(async (other) =>
         vector(
           `TV-09: a genuine ${other}`,
-          await forge(headerOf(typOf(other)), CLAIMS[other]),
+          await forge(builder(other, alg).header({}), CLAIMS[other]),
           no("wrong-type"),
         ),
       ),
@@ -145,7 +135,7 @@ async function headers(
   ];
 }
 
-function signatures({ vector, payload }: Builder, good: string): Vector[] {
+function signatures({ vector, payload }: Builder, good: string): VectorDraft[] {
   const [head = "", body = "", signature = ""] = good.split(".");
   const bytes = decodeBase64url(signature) ?? new Uint8Array();
   const signed = (sig: Uint8Array<ArrayBuffer>) => `${head}.${body}.${encodeBase64url(sig)}`;
@@ -180,7 +170,7 @@ function signatures({ vector, payload }: Builder, good: string): Vector[] {
   ];
 }
 
-async function nonsense({ vector, header, payload }: Builder, good: string): Promise<Vector[]> {
+async function nonsense({ vector, header, payload }: Builder, good: string) {
   const [, body = "", signature = ""] = good.split(".");
   return [
     vector("TV-08: empty payload", await forge(header({}), ""), no("malformed")),
