@@ -46,7 +46,6 @@ const supply: Supply = {
     const row = rows.get(event);
     if (row !== undefined && row.acked < seq) rows.set(event, { ...row, acked: seq });
   },
-  skus: async () => [],
 };
 
 const put: PutReport = async (request) => {
