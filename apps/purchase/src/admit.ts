@@ -1,12 +1,14 @@
 /** Step 1: is this admission good, now, for this event, visitor and action? Denies by default. */
 import { visitorSchema } from "@vestibule/contracts/line-api";
 import { parse } from "@vestibule/contracts/parse";
-import type { EpochSeconds } from "@vestibule/kernel/units";
+import { addMs, type EpochSeconds, toMs } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
 import { problem } from "@vestibule/service/problems";
 import { judgeAdmission } from "@vestibule/token/judge-admission";
+import { type Admission, verifyAdmission } from "@vestibule/token/verify-admission";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { Attempt } from "./attempt.ts";
+import { HELD_RETRY_AFTER_SECONDS, UNKNOWN_RETRY_AFTER_SECONDS } from "./limits.ts";
 import type { MintKnowledge } from "./mint-knowledge.ts";
 
 /** What the later steps need to know of a good admission. */
@@ -22,11 +24,16 @@ export interface Admitted {
 
 /**
  * `over`: it was good and its time has run out, or a hold is on: nothing new is sold for it, and a
- * repeated request still gets its earlier answer.
+ * repeated request still gets its earlier answer. `genuine` says what it was good for, for a credit.
  */
 export type Admittance =
   | { readonly kind: "good"; readonly admitted: Admitted }
-  | { readonly kind: "over"; readonly visitor: string; readonly refusal: Error };
+  | {
+      readonly kind: "over";
+      readonly visitor: string;
+      readonly refusal: Error;
+      readonly genuine: () => Promise<Admitted | undefined>;
+    };
 
 export interface AdmitDependencies {
   readonly mint: MintKnowledge;
@@ -34,10 +41,6 @@ export interface AdmitDependencies {
   readonly skewSeconds: number;
   readonly log: Log;
 }
-
-/** How long a caller waits when nothing is known of the mint yet, seconds. */
-const UNKNOWN_RETRY_AFTER_SECONDS = 3;
-const HELD_RETRY_AFTER_SECONDS = 10;
 
 /**
  * @throws AppError `admission-required` for whatever cannot be verified, always with the same
@@ -58,31 +61,38 @@ export async function admit(
 
   const { lifetimeSeconds } = terms;
   const action = "purchase" as const;
-  const verdict = await judgeAdmission(
-    text,
-    { keys, issuer, event, lifetimeSeconds, action, visitor, now, skewSeconds },
-    {
-      newerKeys: async () => ((await mint.newerKeys(now)) ? mint.keys(now) : undefined),
-      drip: () => mint.drip(event, now),
-    },
-  );
-  if (verdict.ok) {
-    const { sub, jti, number, nbf: slot } = verdict.value;
-    return { kind: "good", admitted: { event, visitor: sub, jti, number, slot } };
-  }
+  const rules = { keys, issuer, event, lifetimeSeconds, action, visitor, now, skewSeconds };
+  const verdict = await judgeAdmission(text, rules, {
+    newerKeys: async () => ((await mint.newerKeys(now)) ? mint.keys(now) : undefined),
+    drip: () => mint.drip(event, now),
+  });
+  if (verdict.ok) return { kind: "good", admitted: admittedBy(verdict.value) };
   const { reason } = verdict.refusal;
   log.info("admission-refused", { event, reason });
   if (reason === "cannot-verify") throw unavailable("this runtime cannot verify");
-  if (reason === "held") {
-    const held = problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS });
-    return over(hashVisitor(visitor), held);
-  }
-  if (reason === "over" || reason === "cut") return over(hashVisitor(visitor), refusal(reason));
-  throw refusal(reason);
+  if (reason !== "over" && reason !== "cut" && reason !== "held") throw refusal(reason);
+  /** Cut and held are good but for that; what is over was good in its last moment. */
+  const goodAt = "until" in verdict.refusal ? addMs(toMs(verdict.refusal.until), -1) : now;
+  return {
+    kind: "over",
+    visitor: hashVisitor(visitor),
+    refusal:
+      reason === "held"
+        ? problem("held", { retryAfterSeconds: HELD_RETRY_AFTER_SECONDS })
+        : refusal(reason),
+    genuine: async () => {
+      const again = await verifyAdmission(text, {
+        ...rules,
+        keys: mint.keys(now) ?? keys,
+        now: goodAt,
+      });
+      return again.ok ? admittedBy(again.value) : undefined;
+    },
+  };
 }
 
-function over(visitor: string, error: Error): Admittance {
-  return { kind: "over", visitor, refusal: error };
+function admittedBy({ event, sub, jti, number, nbf }: Admission): Admitted {
+  return { event, visitor: sub, jti, number, slot: nbf };
 }
 
 /** One dull answer: what was wrong is for the log. */

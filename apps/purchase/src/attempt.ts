@@ -10,10 +10,10 @@ import {
 import { isSlug } from "@vestibule/contracts/slug";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { ServiceContext } from "@vestibule/service/app";
-import { assertBearer } from "@vestibule/service/bearer";
 import { problem } from "@vestibule/service/problems";
 import type { Secret } from "@vestibule/service/secret";
 import type { AnswerHeaders } from "./limiter.ts";
+import { assertShop } from "./routes/shop-check.ts";
 
 export interface Attempt {
   readonly event: string;
@@ -63,8 +63,7 @@ export function answerHeadersOf(context: ServiceContext): AnswerHeaders {
 function readUser(context: ServiceContext, shopToken: Secret | undefined): string | undefined {
   const user = context.req.header(USER_HEADER);
   if (user === undefined) return undefined;
-  if (shopToken === undefined) throw problem("unauthorized");
-  assertBearer(context.req.header("Authorization"), shopToken);
+  assertShop(context, shopToken);
   if (isUser(user)) return user;
   throw problem("bad-request", {
     detail: `${USER_HEADER} must have 1 to ${USER_CHARS_MAX} visible ASCII characters`,

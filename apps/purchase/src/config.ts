@@ -86,6 +86,13 @@ export const VARIABLES = {
     capacity: 20,
     refillMs: 3_000,
   }),
+  /**
+   * Orders and holds that are looked at, extended or cancelled, for each client address: anybody can make up
+   * names of them, and each costs PostgreSQL a look. Generous: a whole network may stand behind one address, and
+   * a shop's server does (with the shop's token it is not limited). It fails closed like the others: while the
+   * store is away a look can wait, and what the shop confirms must not stand in line behind made-up names.
+   */
+  readLimit: optional("VESTIBULE_LIMIT_READ", allowance(), { capacity: 600, refillMs: 10 }),
 };
 export type PurchaseConfig = Config<typeof VARIABLES>;
 

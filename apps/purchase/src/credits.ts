@@ -3,26 +3,18 @@
  * (ADR 7). The key is the purchase API's own; the mint knows its public half.
  */
 import { importPrivateJwk, type SigningKey } from "@vestibule/keys/signing-key";
-import { type EpochMs, epochSeconds, ticketNumber, toSeconds } from "@vestibule/kernel/units";
+import { type EpochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
+import type { Log } from "@vestibule/service/log";
 import { signCredit } from "@vestibule/token/sign-credit";
-
-/** The part of a good admission that a credit speaks of. */
-export interface Creditable {
-  readonly event: string;
-  /** The visitor's hash. */
-  readonly visitor: string;
-  readonly jti: string;
-  readonly number: number;
-  /** The admission's `nbf`: the second in which its slot opened. */
-  readonly slot: number;
-}
+import type { Admitted } from "./admit.ts";
 
 export interface Credits {
   /**
    * A `vst-credit+jwt` for this admission, good for `CREDIT_SECONDS`; `undefined` when no key is
-   * configured. Asked again it is worth no more: a slot is made good once.
+   * configured, or when it cannot sign: the answer itself must not fail for want of a credit. Never rejects.
+   * Asked again it is worth no more: a slot is made good once.
    */
-  for(admitted: Creditable, now: EpochMs): Promise<string | undefined>;
+  for(admitted: Admitted, now: EpochMs): Promise<string | undefined>;
 }
 
 /** The key is not one. Its message is safe to print: nothing of the key is in it. */
@@ -32,22 +24,25 @@ export class CreditKeyError extends Error {
 
 /**
  * @param keyText private JWK (OKP, Ed25519) as JSON; `undefined`: no credits are given.
- * @param issuer the `iss` of the mint's tokens.
+ * @param options.issuer the `iss` of the mint's tokens.
  * @throws CreditKeyError
  */
-export async function createCredits(keyText: string | undefined, issuer: string): Promise<Credits> {
+export async function createCredits(
+  keyText: string | undefined,
+  { issuer, log }: { issuer: string; log: Log },
+): Promise<Credits> {
   if (keyText === undefined) return { for: () => Promise.resolve(undefined) };
   const key = await readKey(keyText);
   return {
-    for: ({ event, visitor, number, slot }, now) =>
-      signCredit(key, {
-        issuer,
-        event,
-        sub: visitor,
-        number: ticketNumber(number),
-        slot: epochSeconds(slot),
-        iat: toSeconds(now),
-      }),
+    for: async ({ event, visitor, number, slot }, now) => {
+      const claims = { issuer, event, sub: visitor, number: ticketNumber(number), slot };
+      try {
+        return await signCredit(key, { ...claims, iat: toSeconds(now) });
+      } catch (error) {
+        log.error("credit-not-signed", error);
+        return undefined;
+      }
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { problem } from "@vestibule/service/problems";
 import { type AdmitDependencies, type Admitted, admit } from "./admit.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Credits } from "./credits.ts";
-import type { GateKeeper, GatePass, Wish } from "./gate-keeper.ts";
+import type { GateKeeper } from "./gate-keeper.ts";
 import { buyerOf, limitedIdentity } from "./identity.ts";
 import type {
   Asked,
@@ -20,22 +20,18 @@ import type {
   SpendRequest,
 } from "./ledger-types.ts";
 import type { Limiter } from "./limiter.ts";
-import type { SupplyWatch } from "./ports.ts";
-import type { SameAdmission } from "./same-admission.ts";
+import { CONTENDED_RETRY_AFTER_SECONDS } from "./limits.ts";
+import type { SupplyWatch } from "./supply-reporter.ts";
 
 export interface FlowDependencies extends AdmitDependencies {
   readonly limiter: Limiter;
   readonly gate: GateKeeper;
-  readonly sameAdmission: SameAdmission;
   readonly ledger: Ledger;
   readonly credits: Credits;
   readonly supply: SupplyWatch;
   /** A name for a new order or hold, 128 random bits. */
   readonly newId: () => string;
 }
-
-/** How long a caller waits after others kept it from the stock row, or its own other request did, seconds. */
-const CONTENDED_RETRY_AFTER_SECONDS = 1;
 
 /** @throws AppError for every refusal; nothing is spent then. */
 export async function purchase(
@@ -86,61 +82,43 @@ async function answered(
   act: (request: SpendRequest, admitted: Admitted) => Promise<LedgerOutcome>,
 ): Promise<LedgerOutcome> {
   const admittance = await admit(attempt, deps); // 1
-  const { visitor } = admittance.kind === "good" ? admittance.admitted : admittance;
-  const identity = limitedIdentity(visitor, attempt.user);
   if (admittance.kind === "over") {
-    await deps.limiter.take(identity, attempt.answerHeaders);
-    return recallOr(admittance.refusal, attempt, { visitor, asked, deps });
+    const { visitor, refusal, genuine } = admittance;
+    await deps.limiter.take(limitedIdentity(visitor, attempt.user), attempt.answerHeaders);
+    try {
+      return await recallOr(refusal, attempt, { visitor, asked, deps });
+    } catch (error) {
+      // Whether they bought in time is what we cannot say, and the answer with a credit may have been lost, too.
+      throw await withCredit(error, { admitted: await genuine(), attempt, deps });
+    }
   }
   const { admitted } = admittance;
   try {
-    await deps.limiter.take(identity, attempt.answerHeaders); // 2
+    await deps.limiter.take(limitedIdentity(admitted.visitor, attempt.user), attempt.answerHeaders); // 2
     return await act(spendRequest(attempt, admitted), admitted);
   } catch (error) {
     throw await withCredit(error, { admitted, attempt, deps });
   }
 }
 
-/** Steps 3 to 5, for several attempts of one admission at once only once. */
+/** Steps 3 to 5. */
 async function throughGate(
-  spend: SpendRequest,
-  asked: Extract<Asked, PurchaseRequest>,
+  { event, jti }: SpendRequest,
+  { sku, quantity }: PurchaseRequest,
   deps: FlowDependencies,
   transact: () => Promise<LedgerOutcome>,
 ): Promise<LedgerOutcome> {
-  const { event, jti, idempotencyKey } = spend;
-  const { kind, sku, quantity } = asked;
-  const wish = { event, sku, quantity, jti };
-  // The buyer too: a limit that holds for one may not hold for another.
-  const text = JSON.stringify([spend.buyer, idempotencyKey, kind, sku, quantity]);
-  return deps.sameAdmission.join({ jti, idempotencyKey, text }, async () => {
-    const pass = await deps.gate.enter(wish); // 3
-    if (pass.kind === "over-limit") return pass;
-    if (pass.kind === "sold-out" && !(await mayBeKnown(pass, wish, deps))) {
-      return { kind: "sold-out" };
-    }
-    const outcome = await transact().catch((error: unknown) => {
-      // It may have been committed: the lease stays until the repair has looked it up.
-      deps.gate.leave(pass, "lost");
-      throw error;
-    }); // 4
-    deps.gate.leave(pass, outcome); // 5
-    const isTaken = outcome.kind === "bought" || outcome.kind === "held";
-    if (isTaken && outcome.left === 0) deps.supply(event);
-    return outcome;
-  });
-}
-
-/** A gate that lost its memory asks before it refuses: this buyer may have bought, or something may be left. */
-async function mayBeKnown(
-  { sure }: Extract<GatePass, { kind: "sold-out" }>,
-  { event, sku, quantity, jti }: Wish,
-  { ledger }: FlowDependencies,
-): Promise<boolean> {
-  if (sure) return false;
-  const standing = await ledger.standing({ event, sku, jtis: [jti] });
-  if (standing === undefined || standing.spent.length > 0) return true;
-  return standing.left >= quantity || quantity > standing.perPurchaseMax;
+  const pass = await deps.gate.enter({ event, sku, quantity, jti }); // 3
+  if (pass.kind === "over-limit" || pass.kind === "sold-out") return pass;
+  const outcome = await transact().catch((error: unknown) => {
+    // It may have been committed: the lease stays until the repair has looked it up.
+    deps.gate.leave(pass, "lost");
+    throw error;
+  }); // 4
+  deps.gate.leave(pass, outcome); // 5
+  const isTaken = outcome.kind === "bought" || outcome.kind === "held";
+  if (isTaken && outcome.left === 0) deps.supply(event);
+  return outcome;
 }
 
 /** An answer that was lost can be had again after the admission's time; anything else is refused. */
@@ -164,12 +142,16 @@ function spendRequest(
 /** `cause`, with proof for the mint when it is a fault of ours: the buyer's slot may run out meanwhile. */
 async function withCredit(
   cause: unknown,
-  { admitted, attempt, deps }: { admitted: Admitted; attempt: Attempt; deps: FlowDependencies },
+  {
+    admitted,
+    attempt,
+    deps,
+  }: { admitted: Admitted | undefined; attempt: Attempt; deps: FlowDependencies },
 ): Promise<unknown> {
   const known = cause instanceof AppError ? cause : undefined;
   const code = (known?.code ?? "internal") as ProblemCode;
-  if (PROBLEMS[code].status < 500) return cause;
-  const credit = await creditFor(admitted, attempt, deps);
+  if (admitted === undefined || PROBLEMS[code].status < 500) return cause;
+  const credit = await deps.credits.for(admitted, attempt.now);
   if (credit === undefined) return cause;
   return problem(code, {
     ...(known?.detail === undefined ? {} : { detail: known.detail }),
@@ -180,20 +162,6 @@ async function withCredit(
     extensions: { ...known?.extensions, credit },
     cause,
   });
-}
-
-/** The refusal itself must not fail for want of a credit. */
-async function creditFor(
-  admitted: Admitted,
-  { now }: Attempt,
-  { credits, log }: FlowDependencies,
-): Promise<string | undefined> {
-  try {
-    return await credits.for(admitted, now);
-  } catch (error) {
-    log.error("credit-not-signed", error);
-    return undefined;
-  }
 }
 
 /** None of these says how much is left. */

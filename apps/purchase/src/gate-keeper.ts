@@ -1,13 +1,13 @@
 /**
  * Steps 3 and 5: the inventory gate as the flow uses it. It only ever saves PostgreSQL work: when it is
- * away, has no counter or is switched off, everybody goes on and PostgreSQL decides.
+ * away, has no counter or is switched off, everybody goes on and PostgreSQL decides. It refuses in
+ * PostgreSQL's name only when it can know what PostgreSQL would say (ADR 8).
  */
-import { AppError } from "@vestibule/kernel/app-error";
 import type { Log } from "@vestibule/service/log";
 import type { InventoryGate, Reservation } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import type { GateRepair } from "./gate-repair.ts";
-import type { LedgerOutcome, SkuRef } from "./ledger-types.ts";
+import type { Ledger, LedgerOutcome, SkuRef } from "./ledger-types.ts";
 
 /** What is asked for, by which admission. */
 export interface Wish extends SkuRef {
@@ -18,14 +18,25 @@ export interface Wish extends SkuRef {
 export type GatePass =
   /** Not asked: it is switched off, or nobody sells such a thing. */
   | { readonly kind: "off" }
-  /** `away`: the gate did not say. The others are its words. */
-  | { readonly kind: "leased" | "known" | "unknown" | "away"; readonly wish: Wish }
-  | Extract<Reservation, { kind: "sold-out" }>
+  /**
+   * `away`: the gate did not say. `doubted`: it said sold out, and PostgreSQL does not bear it out. The others are
+   * its words.
+   */
+  | {
+      readonly kind: "leased" | "known" | "unknown" | "away" | "doubted";
+      readonly wish: Wish;
+    }
+  | { readonly kind: "sold-out" }
   /** Sold out as well, but no purchase may have so many in any case. */
   | { readonly kind: "over-limit"; readonly perPurchaseMax: number };
 
 export interface GateKeeper {
-  /** Never rejects for want of a gate. */
+  /**
+   * Never rejects for want of a gate.
+   *
+   * @throws AppError `unavailable` when PostgreSQL had to be asked and did not answer: asking it for the purchase
+   * itself would only take that time again.
+   */
   enter(wish: Wish): Promise<GatePass>;
   /**
    * Settles what `pass` counted off, after the fact and in the background: nobody waits for it.
@@ -44,15 +55,46 @@ export const gateSwitchedOff: GateKeeper = {
 
 export interface GateKeeperOptions {
   /** Compares a sku with PostgreSQL soon, and knows what is sold. */
-  readonly repair: Pick<GateRepair, "ask" | "perPurchaseMax">;
+  readonly repair: Pick<
+    GateRepair,
+    "ask" | "perPurchaseMax" | "look" | "noteTrouble" | "isTroubled"
+  >;
+  readonly ledger: Pick<Ledger, "standing">;
   readonly log: Log;
 }
 
 export function createGateKeeper(
   gate: InventoryGate,
-  { repair, log }: GateKeeperOptions,
+  { repair, ledger, log }: GateKeeperOptions,
 ): GateKeeper {
   const underWay = new Set<Promise<void>>();
+
+  async function reserve(wish: Wish): Promise<Reservation | { readonly kind: "away" }> {
+    try {
+      return await gate.reserve(wish);
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) log.error("gate-reserve-failed", error);
+      return { kind: "away" };
+    }
+  }
+
+  /**
+   * Whether PostgreSQL would say the same. A gate that may have forgotten buyers cannot know whether this is one.
+   * One that counted seats off for transactions that were lost may be the only thing that is sold out: then one
+   * look is enough for everybody who comes meanwhile.
+   */
+  async function isSoldOut({ event, sku, quantity, jti }: Wish, isSure: boolean): Promise<boolean> {
+    if (isSure && !repair.isTroubled()) return true;
+    const of = { event, sku };
+    try {
+      const standing = await (isSure ? repair.look(of) : ledger.standing({ ...of, jtis: [jti] }));
+      if (standing === undefined) return false;
+      return standing.left < quantity && !standing.spent.includes(jti);
+    } catch (error) {
+      repair.noteTrouble();
+      throw error;
+    }
+  }
 
   async function settle({ event, sku, jti }: Wish, outcome: "sold" | "not-sold"): Promise<void> {
     try {
@@ -65,22 +107,17 @@ export function createGateKeeper(
 
   return {
     enter: async (wish) => {
-      try {
-        const perPurchaseMax = await repair.perPurchaseMax({ event: wish.event, sku: wish.sku });
-        if (perPurchaseMax === undefined) return { kind: "off" };
-        const reservation = await gate.reserve(wish);
-        if (reservation.kind !== "sold-out") return { kind: reservation.kind, wish };
-        const isTooMany = wish.quantity > perPurchaseMax;
-        return isTooMany ? { kind: "over-limit", perPurchaseMax } : reservation;
-      } catch (error) {
-        // PostgreSQL is away: whoever asks it next says so.
-        if (error instanceof AppError) return { kind: "off" };
-        if (!(error instanceof StoreAwayError)) log.error("gate-reserve-failed", error);
-        return { kind: "away", wish };
-      }
+      const perPurchaseMax = await repair.perPurchaseMax({ event: wish.event, sku: wish.sku });
+      if (perPurchaseMax === undefined) return { kind: "off" };
+      const reservation = await reserve(wish);
+      if (reservation.kind !== "sold-out") return { kind: reservation.kind, wish };
+      if (wish.quantity > perPurchaseMax) return { kind: "over-limit", perPurchaseMax };
+      const isBelieved = await isSoldOut(wish, reservation.sure);
+      return isBelieved ? { kind: "sold-out" } : { kind: "doubted", wish };
     },
     leave: (pass, outcome) => {
       if (!("wish" in pass)) return;
+      if (outcome === "lost") repair.noteTrouble();
       const settlement = settlementOf(pass, outcome);
       if (isDoubtful(pass, outcome)) repair.ask({ event: pass.wish.event, sku: pass.wish.sku });
       if (settlement === undefined) return;
@@ -103,8 +140,8 @@ function settlementOf(
   if (outcome === "lost" || outcome.kind === "in-progress") return undefined;
   // Also without a lease of ours: whoever comes again with this admission must not be told "sold out".
   if (isOf(outcome, wish)) return "sold";
-  // `known` is somebody else's lease, of the same admission: theirs to settle.
-  return kind === "known" ? undefined : "not-sold";
+  // `known` is somebody else's lease, of the same admission: theirs to settle. `doubted` has none.
+  return kind === "known" || kind === "doubted" ? undefined : "not-sold";
 }
 
 /** Whether gate and PostgreSQL may disagree about the sku. */
@@ -113,9 +150,11 @@ function isDoubtful({ kind, wish }: Asked, outcome: LedgerOutcome | "lost"): boo
   // Anybody can make up names of things.
   if (outcome.kind === "unknown-sku") return false;
   if (kind === "unknown" || kind === "away") return true;
-  if (kind !== "leased") return false;
+  const isNew = "left" in outcome && outcome.left !== undefined;
+  // It may not have been counted off: an admission that was unspent again, a lease that was given back meanwhile.
+  if (kind !== "leased") return isNew && isOf(outcome, wish);
   // It counted off what PostgreSQL does not have, or what was counted off before.
-  return outcome.kind === "sold-out" || (isOf(outcome, wish) && outcome.left === undefined);
+  return outcome.kind === "sold-out" || (isOf(outcome, wish) && !isNew);
 }
 
 /** It was bought or held with this very admission, now or before. */

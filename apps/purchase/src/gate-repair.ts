@@ -1,23 +1,32 @@
 /**
  * Keeps the gate's counters right: a crash between reservation and settlement, a flushed or evicted key, a
  * number set by hand. It compares one moment of the gate with a later snapshot of PostgreSQL, and changes
- * nothing when the gate moved in between, or only what is surely too high; so it never makes things worse while purchases run.
+ * nothing when the gate moved in between, or only what is surely too high; so it never makes things worse while
+ * purchases run. A gate that may have forgotten buyers is told of all of them again (ADR 8).
  */
 import { AppError } from "@vestibule/kernel/app-error";
+import type { Clock } from "@vestibule/kernel/clock";
+import type { EpochMs } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
-import type {
-  GateRepair as RepairOfGate,
-  GateState,
-  InventoryGate,
+import {
+  type GateRepair as RepairOfGate,
+  type GateState,
+  type InventoryGate,
+  type Lease,
+  REPAIRED_AT_ONCE_MAX,
 } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import type { Ledger, SkuRef, Standing } from "./ledger-types.ts";
 import {
+  BUYERS_TOLD_AT_ONCE,
+  BUYERS_TOLD_MAX,
   REPAIR_ASKED_MAX,
   REPAIR_EVENTS_MAX,
   REPAIR_RUNNING_MAX,
   REPAIR_TRIES_MAX,
+  TROUBLE_MS,
 } from "./limits.ts";
+import type { SkuForSale } from "./stock.ts";
 
 export interface GateRepair {
   /** Repairs this sku now, or at the next tick when that was done a moment ago. Returns at once. */
@@ -34,19 +43,26 @@ export interface GateRepair {
    * @throws AppError `unavailable`.
    */
   perPurchaseMax(of: SkuRef): Promise<number | undefined>;
-  /** When every repair under way has ended. */
+  /**
+   * What PostgreSQL has of this sku: one question at a time, whose answer is for everybody who asked meanwhile.
+   *
+   * @throws AppError `unavailable`.
+   */
+  look(of: SkuRef): Promise<Standing | undefined>;
+  /** A transaction was lost, or PostgreSQL did not answer. */
+  noteTrouble(): void;
+  /** Whether leases may be of transactions that were lost: what is counted off for them may be for sale. */
+  isTroubled(): boolean;
+  /** When every repair and every round under way has ended. */
   idle(): Promise<void>;
-}
-
-export interface SkuForSale extends SkuRef {
-  readonly perPurchaseMax: number;
 }
 
 export interface RepairOptions {
   readonly gate: InventoryGate;
-  readonly ledger: Pick<Ledger, "standing">;
+  readonly ledger: Pick<Ledger, "standing" | "buyers">;
   /** All that is sold in the running events. */
   readonly listSkus: () => Promise<readonly SkuForSale[]>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -64,9 +80,10 @@ class Repair implements GateRepair {
   readonly #running = new Map<string, Promise<"done" | "away">>();
   /** Of every sku that exists and was looked at. */
   readonly #perPurchaseMax = new Map<string, number>();
-  readonly #looking = new Map<string, Promise<number | undefined>>();
+  readonly #looking = new Map<string, Promise<Standing | undefined>>();
+  #troubledAt: EpochMs | undefined;
   #lastEvent = "";
-  #isRoundRunning = false;
+  #round: Promise<void> | undefined;
   #isAway = false;
 
   constructor(options: RepairOptions) {
@@ -96,9 +113,12 @@ class Repair implements GateRepair {
     );
   }
 
-  async round(): Promise<void> {
-    if (this.#isRoundRunning) return;
-    this.#isRoundRunning = true;
+  round(): Promise<void> {
+    this.#round ??= this.#runRound().finally(() => (this.#round = undefined));
+    return this.#round;
+  }
+
+  async #runRound(): Promise<void> {
     try {
       const skus = await this.#options.listSkus();
       for (const of of skus) this.#perPurchaseMax.set(keyOf(of), of.perPurchaseMax);
@@ -108,24 +128,33 @@ class Repair implements GateRepair {
       }
     } catch (error) {
       this.#report(error);
-    } finally {
-      this.#isRoundRunning = false;
     }
   }
 
   async perPurchaseMax(of: SkuRef): Promise<number | undefined> {
-    const key = keyOf(of);
-    return this.#perPurchaseMax.get(key) ?? this.#looking.get(key) ?? this.#look(of);
+    return this.#perPurchaseMax.get(keyOf(of)) ?? (await this.look(of))?.perPurchaseMax;
   }
 
-  #look(of: SkuRef): Promise<number | undefined> {
+  look(of: SkuRef): Promise<Standing | undefined> {
     const key = keyOf(of);
+    const running = this.#looking.get(key);
+    if (running !== undefined) return running;
     const look = this.#options.ledger
       .standing({ ...of, jtis: [] })
-      .then((standing) => this.#remember(of, standing)?.perPurchaseMax)
+      .then((standing) => this.#remember(of, standing))
       .finally(() => this.#looking.delete(key));
     this.#looking.set(key, look);
     return look;
+  }
+
+  noteTrouble(): void {
+    this.#troubledAt = this.#options.clock.now();
+  }
+
+  isTroubled(): boolean {
+    if (this.#troubledAt === undefined) return false;
+    // A clock that stepped back does not make it last.
+    return Math.abs(this.#options.clock.now() - this.#troubledAt) < TROUBLE_MS;
   }
 
   #remember(of: SkuRef, standing: Standing | undefined): Standing | undefined {
@@ -134,7 +163,7 @@ class Repair implements GateRepair {
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.#running.values());
+    await Promise.all([this.#round, ...this.#running.values()]);
   }
 
   /** The skus of the events behind the last one, around the circle of their names. */
@@ -165,24 +194,45 @@ class Repair implements GateRepair {
 
   async #repair(of: SkuRef): Promise<void> {
     const { gate, ledger } = this.#options;
-    for (let round = 0; round < REPAIR_TRIES_MAX; round += 1) {
+    /** The gate that was told of every buyer, by the name of its life. */
+    let toldLife: string | undefined;
+    for (let moved = 0; moved < REPAIR_TRIES_MAX;) {
       const state = await gate.inspect(of);
       this.#back();
       // After the inspection: whatever is committed later has a lease in it, or moves the gate.
       const jtis = state.leases.map(({ jti }) => jti);
       const standing = this.#remember(of, await ledger.standing({ ...of, jtis }));
       if (standing === undefined) return;
-      const repair = planOf(state, standing);
-      if (repair === undefined) return;
-      if (!(await gate.repair({ ...of, ...repair }))) continue;
-      this.#options.log.info("inventory reconciliation", {
-        ...of,
-        before: state.left ?? null,
-        after: repair.left,
-        leasesEnded: repair.drop.length + repair.sold.length,
-      });
-      return;
+      const repair = planOf(state, standing, { wasTold: toldLife === state.life });
+      if (repair !== undefined && !(await gate.repair({ ...of, ...repair }))) {
+        moved += 1;
+        continue;
+      }
+      if (repair !== undefined) this.#tell(of, state, repair);
+      const isSure = repair?.sure ?? state.sure;
+      if (isSure || toldLife !== undefined || standing.taken > BUYERS_TOLD_MAX) return;
+      // Then it is looked at once more: whoever bought past the gate meanwhile shows in its counter.
+      if (!(await this.#tellBuyers(of))) return;
+      toldLife = state.life;
     }
+  }
+
+  /** One by one, as if each of them was settled now: it is true whenever it is said. */
+  async #tellBuyers(of: SkuRef): Promise<boolean> {
+    const { gate, ledger } = this.#options;
+    const jtis = await ledger.buyers(of, BUYERS_TOLD_MAX);
+    for (let from = 0; from < (jtis?.length ?? 0); from += BUYERS_TOLD_AT_ONCE) {
+      const some = jtis?.slice(from, from + BUYERS_TOLD_AT_ONCE) ?? [];
+      await Promise.all(some.map((jti) => gate.settle({ ...of, jti, outcome: "sold" })));
+    }
+    return jtis !== undefined;
+  }
+
+  #tell(of: SkuRef, state: GateState, { left, drop, sold }: RepairOfGate): void {
+    const leasesEnded = drop.length + sold.length;
+    if (left === state.left && leasesEnded === 0) return;
+    const before = state.left ?? null;
+    this.#options.log.info("inventory reconciliation", { ...of, before, after: left, leasesEnded });
   }
 
   /** `done`: it failed by itself, and says nothing about the others. */
@@ -194,6 +244,7 @@ class Repair implements GateRepair {
       return "away";
     }
     if (error instanceof AppError) {
+      this.noteTrouble();
       log.info("inventory-repair-postponed", { reason: error.message });
       return "away";
     }
@@ -210,31 +261,41 @@ class Repair implements GateRepair {
 /**
  * What the gate should be, when that is not what it is. `left` is what PostgreSQL has, less what is counted
  * off for those who are still on their way to it; PostgreSQL has counted the spent ones itself.
+ *
+ * @param gate.wasTold it was told of every buyer since it last forgot any.
  */
 export function planOf(
   state: GateState,
   { left, taken, spent }: Pick<Standing, "left" | "taken" | "spent">,
+  { wasTold }: { readonly wasTold: boolean },
 ): RepairOfGate | undefined {
   const isSpent = new Set(spent);
-  const onTheirWay = state.leases
-    .filter(({ jti, expired }) => !expired && !isSpent.has(jti))
-    .reduce((sum, { quantity }) => sum + quantity, 0);
-  // Below 0 when more is asked for than there is: what they give back pays for that first.
-  const wanted = left - onTheirWay;
+  const unspent = state.leases.filter(({ jti }) => !isSpent.has(jti));
   // A lease in its time is settled by its holder.
   const isAnyoneGone = state.leases.some(({ expired }) => expired);
-  if (wanted === state.left && !isAnyoneGone) return undefined;
+  const drop = unspent.filter(({ expired }) => expired).slice(0, REPAIRED_AT_ONCE_MAX);
+  // Below 0 when more is asked for than there is: what they give back pays for that first. Whoever is not dropped
+  // yet keeps their seats until the next repair.
+  const wanted = left - (seatsOf(unspent) - seatsOf(drop));
+  // Too high: something was sold past the gate. No counter: it may have forgotten everybody.
+  const mayHaveMissed = state.left === undefined || wanted < state.left;
+  const sure = taken === 0 || ((state.sure || wasTold) && !mayHaveMissed);
+  if (wanted === state.left && !isAnyoneGone && sure === state.sure) return undefined;
   return {
     version: state.version,
     left: wanted,
-    drop: state.leases
-      .filter(({ jti, expired }) => expired && !isSpent.has(jti))
-      .map(({ jti }) => jti),
+    drop: drop.map(({ jti }) => jti),
     // Whoever sold and died before they said so: their buyer comes again and must get through.
-    sold: state.leases.filter(({ jti }) => isSpent.has(jti)).map(({ jti }) => jti),
-    // Too high: something was sold past the gate. No counter: it may have forgotten everybody.
-    doubt: state.left === undefined ? taken > 0 : wanted < state.left,
+    sold: state.leases
+      .map(({ jti }) => jti)
+      .filter((jti) => isSpent.has(jti))
+      .slice(0, REPAIRED_AT_ONCE_MAX - drop.length),
+    sure,
   };
+}
+
+function seatsOf(leases: readonly Lease[]): number {
+  return leases.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
 function keyOf({ event, sku }: SkuRef): string {

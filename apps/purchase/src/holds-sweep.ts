@@ -2,12 +2,11 @@
 import type { Log } from "@vestibule/service/log";
 import type { Holds } from "./ledger-types.ts";
 
-/** How often holds that are over give their seats back: `expiresAt` plus at most this, and a round trip. */
-export const HOLD_SWEEP_MS = 1_000;
-
 export interface HoldSweep {
   /** Called every `HOLD_SWEEP_MS`. Never rejects; a sweep that still runs is the answer to the next. */
   tick(): Promise<void>;
+  /** When the sweep under way has ended. */
+  idle(): Promise<void>;
 }
 
 export function createHoldSweep({ holds, log }: { holds: Holds; log: Log }): HoldSweep {
@@ -25,5 +24,5 @@ export function createHoldSweep({ holds, log }: { holds: Holds; log: Log }): Hol
     }
   };
 
-  return { tick: () => (running ??= sweep()) };
+  return { tick: () => (running ??= sweep()), idle: async () => running };
 }

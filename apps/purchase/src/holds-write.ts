@@ -10,9 +10,7 @@ import type { Sql } from "@vestibule/db/connect";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { type HoldRow, holdColumns, type OrderRow, orderColumns } from "./ledger-rows.ts";
 import type { HoldActor, HoldName, SkuRef } from "./ledger-types.ts";
-
-/** Holds that one statement of the sweep ends: its locks stay short. */
-const SWEEP_HOLDS_MAX = 500;
+import { SWEEP_HOLDS_MAX } from "./limits.ts";
 
 /** @returns the hold as it is now; nothing when it was not extended by this call. */
 export async function extendHold(

@@ -1,9 +1,11 @@
 /** Holds after they began (`ledger.ts` begins them): who may do what to them, and what they became. */
 import type { Database, Sql } from "@vestibule/db/connect";
 import { sleep as realSleep } from "@vestibule/feed/fetch-text.system";
+import type { Sleep } from "@vestibule/feed/ports";
 import { epochSeconds } from "@vestibule/kernel/units";
+import type { Admitted } from "./admit.ts";
 import { confirmHold, endHold, expireHolds, extendHold } from "./holds-write.ts";
-import { retried, type Sleep } from "./ledger-retry.ts";
+import { retried } from "./ledger-retry.ts";
 import {
   type HoldRow,
   holdColumns,
@@ -12,18 +14,8 @@ import {
   toHold,
   toOrder,
 } from "./ledger-rows.ts";
-import type {
-  CameBack,
-  CreditSubject,
-  Hold,
-  HoldActor,
-  HoldName,
-  HoldRefusal,
-  Holds,
-} from "./ledger-types.ts";
-
-/** Skus that one sweep looks at; the rest is the next one's, a second later. */
-const SWEEP_SKUS_MAX = 100;
+import type { CameBack, Hold, HoldActor, HoldName, HoldRefusal, Holds } from "./ledger-types.ts";
+import { SWEEP_HOLDS_MAX, SWEEP_SKUS_MAX, SWEEP_STATEMENTS_MAX } from "./limits.ts";
 
 /** @param options.sleep Only tests need another one. */
 export function createHolds(
@@ -31,7 +23,7 @@ export function createHolds(
   { cameBack, sleep = realSleep }: { cameBack: CameBack; sleep?: Sleep },
 ): Holds {
   const call = <Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> =>
-    database.run((sql) => retried(sql, work, sleep));
+    database.run((sql, stopIfLate) => retried(() => work(sql), { sleep, stopIfLate }));
   /** Also told when an earlier call ended it: that one's process may have died before it could. */
   const told = ({ event, sku }: Hold): void => cameBack({ event, sku });
 
@@ -96,9 +88,13 @@ export function createHolds(
       );
       let ended = 0;
       for (const { event, sku } of due) {
-        ended += await call((sql) => expireHolds(sql, { event, sku }));
-        // Also when the count is 0: the answer that had it may have been lost.
-        cameBack({ event, sku });
+        for (let statements = 1; ; statements += 1) {
+          const count = await call((sql) => expireHolds(sql, { event, sku }));
+          ended += count;
+          // Also when the count is 0: the answer that had it may have been lost.
+          cameBack({ event, sku });
+          if (count < SWEEP_HOLDS_MAX || statements >= SWEEP_STATEMENTS_MAX) break;
+        }
       }
       return ended;
     },
@@ -128,6 +124,6 @@ function refusalOf({ state }: HoldRow): HoldRefusal {
   return state === "expired" ? { kind: "over" } : { kind: "conflict", state };
 }
 
-function subjectOf({ event, visitor, jti, number, slot }: FoundRow): CreditSubject {
+function subjectOf({ event, visitor, jti, number, slot }: FoundRow): Admitted {
   return { event, visitor, jti, number, slot: epochSeconds(slot) };
 }

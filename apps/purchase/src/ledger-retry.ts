@@ -1,13 +1,8 @@
 /** Trouble that another try does not have, tried again by id within the call. */
-import type { Sql } from "@vestibule/db/connect";
+import type { StopIfLate } from "@vestibule/db/connect";
 import { databaseErrorCode } from "@vestibule/db/errors";
-
-/** Waits; the timers are the caller's. */
-export type Sleep = (ms: number) => Promise<void>;
-
-/** Tries, the first included. The call's own deadline comes first when it is earlier. */
-const TRIES_MAX = 3;
-const PAUSE_MS = 20;
+import type { Sleep } from "@vestibule/feed/ports";
+import { TRIES_MAX, TRY_PAUSE_MS } from "./limits.ts";
 
 /**
  * The transaction was undone (serialization failure, deadlock), or nobody knows what became of it
@@ -26,20 +21,20 @@ const TRIED_AGAIN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs `work` up to three times. It must be safe to repeat: whatever it writes carries names that
- * the caller made, so that the database knows a repetition.
+ * Runs `work` up to `TRIES_MAX` times, as long as somebody waits for it. It must be safe to repeat: whatever it
+ * writes carries names that the caller made, so that the database knows a repetition.
  */
 export async function retried<Value>(
-  sql: Sql,
-  work: (sql: Sql) => Promise<Value>,
-  sleep: Sleep,
+  work: () => Promise<Value>,
+  { sleep, stopIfLate }: { sleep: Sleep; stopIfLate: StopIfLate },
 ): Promise<Value> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await work(sql);
+      return await work();
     } catch (error) {
       if (tries >= TRIES_MAX || !isTriedAgain(error)) throw error;
-      await sleep(PAUSE_MS * tries);
+      await sleep(TRY_PAUSE_MS * tries);
+      stopIfLate();
     }
   }
 }

@@ -5,6 +5,7 @@ import type {
   PurchaseRequest,
 } from "@vestibule/contracts/purchase-api";
 import type { EpochMs, EpochSeconds } from "@vestibule/kernel/units";
+import type { Admitted } from "./admit.ts";
 
 /** Who asks for what, once: the admission, the key of this attempt, one reading of the clock. */
 export interface SpendRequest {
@@ -109,17 +110,10 @@ export interface Ledger {
   recall(of: KeyOwner, asked: Asked): Promise<LedgerOutcome | undefined>;
   /** An order, for its buyer only. */
   order(of: { event: string; visitor: string; orderId: string }): Promise<Order | undefined>;
-  /** One snapshot for the gate's repair; nothing for an unknown sku. */
+  /** One snapshot for the gate's repair, within `LOOK_DEADLINE_MS`; nothing for an unknown sku. */
   standing(of: SkuRef & { readonly jtis: readonly string[] }): Promise<Standing | undefined>;
-}
-
-/** Whom a credit is for: the admission of a hold that failed. */
-export interface CreditSubject {
-  readonly event: string;
-  readonly visitor: string;
-  readonly jti: string;
-  readonly number: number;
-  readonly slot: EpochSeconds;
+  /** The jtis of all spends for this sku, also of holds that ended; nothing when they are more than `atMost`. */
+  buyers(of: SkuRef, atMost: number): Promise<readonly string[] | undefined>;
 }
 
 /** Who asks: the visitor's hash, or the shop behind its bearer token. */
@@ -160,7 +154,7 @@ export interface Holds {
   fail(
     of: HoldName,
   ): Promise<
-    { readonly kind: "done"; readonly hold: Hold; readonly unspent: CreditSubject } | HoldRefusal
+    { readonly kind: "done"; readonly hold: Hold; readonly unspent: Admitted } | HoldRefusal
   >;
   /** Ends what is over, on any number of instances at once. @returns how many holds it ended. */
   sweep(): Promise<number>;

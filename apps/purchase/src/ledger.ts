@@ -1,11 +1,13 @@
 /**
- * Spends, stock and orders: with `holds.ts` and `stock.ts` the only code that touches their tables.
+ * Spends, stock and orders: with `holds.ts`, `stock.ts` and what these three import the only code that touches
+ * their tables; `supply.ts` looks at stock, to compare it in one statement with what the mint was told.
  * A purchase is one statement, answered after its commit; whoever lost that answer asks again.
  */
-import type { Database, Sql } from "@vestibule/db/connect";
+import type { Database, Sql, StopIfLate } from "@vestibule/db/connect";
 import { sleep as realSleep } from "@vestibule/feed/fetch-text.system";
+import type { Sleep } from "@vestibule/feed/ports";
 import { explain, recall } from "./ledger-recall.ts";
-import { retried, type Sleep } from "./ledger-retry.ts";
+import { retried } from "./ledger-retry.ts";
 import { type OrderRow, orderColumns, toOrder } from "./ledger-rows.ts";
 import type {
   Asked,
@@ -17,14 +19,13 @@ import type {
   Standing,
 } from "./ledger-types.ts";
 import { buy, keep, spendOnly, type Written } from "./ledger-write.ts";
-
-/** A refused attempt is looked into, and made again when what refused it is gone by then. */
-const ATTEMPTS_MAX = 3;
-/** How long a repeated request waits for the first one's answer before it hears `in-progress`. */
-const RUNNING_WAIT_MS = 1_000;
-const RUNNING_POLL_MS = 50;
-/** One look while waiting: short, so that the whole call stays within seconds. */
-const RUNNING_POLL_DEADLINE_MS = 1_000;
+import {
+  ATTEMPTS_MAX,
+  LOOK_DEADLINE_MS,
+  RUNNING_POLL_DEADLINE_MS,
+  RUNNING_POLL_MS,
+  RUNNING_WAIT_MS,
+} from "./limits.ts";
 
 /** @param options.sleep Only tests need another one. */
 export function createLedger(
@@ -36,9 +37,11 @@ export function createLedger(
     asked: Asked,
     write: (sql: Sql) => Promise<Written>,
   ): Promise<LedgerOutcome> => {
-    const step = (sql: Sql) => settleOnce(sql, { request, asked, write });
     const once = (options?: { deadlineMs: number }) =>
-      database.run((sql) => retried(sql, step, sleep), options);
+      database.run((sql, stopIfLate) => {
+        const step = { sql, stopIfLate, request, asked, write };
+        return retried(() => settleOnce(step), { sleep, stopIfLate });
+      }, options);
 
     let outcome = await once();
     if (outcome.kind !== "in-progress") return outcome;
@@ -56,7 +59,10 @@ export function createLedger(
       settle(request, askedOf("purchase", request), (sql) => buy(sql, request)),
     hold: (request) => settle(request, askedOf("hold", request), (sql) => keep(sql, request)),
     spend: (request) => settle(request, { kind: "spend" }, (sql) => spendOnly(sql, request)),
-    recall: (of, asked) => database.run((sql) => retried(sql, () => recall(sql, of, asked), sleep)),
+    recall: (of, asked) =>
+      database.run((sql, stopIfLate) =>
+        retried(() => recall(sql, of, asked), { sleep, stopIfLate }),
+      ),
     order: ({ event, visitor, orderId }) =>
       database.run(async (sql) => {
         const [row] = await sql<OrderRow[]>`
@@ -65,24 +71,39 @@ export function createLedger(
         return row && toOrder(row);
       }),
     standing: ({ event, sku, jtis }) =>
+      database.run(
+        async (sql) => {
+          const [row] = await sql<Standing[]>`
+            select total - sold - held as left, sold + held as taken,
+                   per_purchase_max as "perPurchaseMax",
+                   (select coalesce(jsonb_agg(jti), '[]') from spends
+                     where jti in (select jsonb_array_elements_text(${sql.json([...jtis])}))) as spent
+              from stock where event = ${event} and sku = ${sku}`;
+          return row;
+        },
+        { deadlineMs: LOOK_DEADLINE_MS },
+      ),
+    buyers: ({ event, sku }, atMost) =>
       database.run(async (sql) => {
-        const [row] = await sql<Standing[]>`
-          select total - sold - held as left, sold + held as taken,
-                 per_purchase_max as "perPurchaseMax",
-                 (select coalesce(jsonb_agg(jti), '[]') from spends
-                   where jti in (select jsonb_array_elements_text(${sql.json([...jtis])}))) as spent
-            from stock where event = ${event} and sku = ${sku}`;
-        return row;
+        const rows = await sql<{ jti: string }[]>`
+          select jti from spends
+           where event = ${event} and split_part(request, ':', 2) = ${sku} limit ${atMost + 1}`;
+        return rows.length > atMost ? undefined : rows.map(({ jti }) => jti);
       }),
   };
 }
 
-async function settleOnce(
-  sql: Sql,
-  step: { request: SpendRequest; asked: Asked; write: (sql: Sql) => Promise<Written> },
-): Promise<LedgerOutcome> {
-  const { request, asked, write } = step;
+async function settleOnce(step: {
+  sql: Sql;
+  stopIfLate: StopIfLate;
+  request: SpendRequest;
+  asked: Asked;
+  write: (sql: Sql) => Promise<Written>;
+}): Promise<LedgerOutcome> {
+  const { sql, stopIfLate, request, asked, write } = step;
   for (let round = 0; round < ATTEMPTS_MAX; round += 1) {
+    // Whoever waited may have gone: then nothing is bought for them any more.
+    stopIfLate();
     const written = await write(sql);
     if (written === "running") {
       return (await recall(sql, request, asked)) ?? { kind: "in-progress" };

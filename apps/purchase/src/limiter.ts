@@ -7,6 +7,7 @@ import {
   type TokenBucket,
 } from "@vestibule/valkey/token-bucket";
 import type { HashIdentity } from "./identity.ts";
+import { AWAY_RETRY_AFTER_SECONDS } from "./limits.ts";
 
 /** Headers of the answer to come, also when it is a refusal. */
 export interface AnswerHeaders {
@@ -24,9 +25,6 @@ export interface Limiter {
   /** Undoes one `take`. Never rejects: what is not given back comes back with time. */
   giveBack(identity: string): Promise<void>;
 }
-
-/** How long a caller waits while the store is away, seconds. */
-const AWAY_RETRY_AFTER_SECONDS = 1;
 
 export function createLimiter(
   policy: BucketPolicy,

@@ -1,4 +1,6 @@
 /** Bounds of the purchase API, with their units in their names, and the relations that it relies on. */
+import { PURCHASE_DEADLINE_MS_MAX } from "@vestibule/contracts/limits";
+import { CONNECT_TIMEOUT_MS } from "@vestibule/db/connect";
 import { assert } from "@vestibule/kernel/assert";
 import { GATE_LEASE_MS } from "@vestibule/valkey/inventory-gate";
 
@@ -8,6 +10,31 @@ export const TRUST_PROXY_HOPS_MAX = 10;
 /** One call to PostgreSQL with everything in it, and one statement of it: as `packages/db` has them by default. */
 export const DATABASE_DEADLINE_MS = 5_000;
 export const DATABASE_STATEMENT_TIMEOUT_MS = 4_000;
+/** One look at a sku's row on the way to a purchase: whether there is such a thing, whether anything is left. */
+export const LOOK_DEADLINE_MS = 2_000;
+
+/** Tries of one statement whose connection was lost, and the pause before the second; the third's is twice as long. */
+export const TRIES_MAX = 3;
+export const TRY_PAUSE_MS = 20;
+/** A refused attempt is looked into, and made again when what refused it is gone by then. */
+export const ATTEMPTS_MAX = 3;
+/** How long a repeated request waits for the first one's answer before it hears `in-progress`, and how often it looks. */
+export const RUNNING_WAIT_MS = 1_000;
+export const RUNNING_POLL_MS = 50;
+/** One look while waiting: short, so that the whole call stays within seconds. */
+export const RUNNING_POLL_DEADLINE_MS = 1_000;
+
+/** How often holds that are over give their seats back: `expiresAt` plus at most this, and a round trip. */
+export const HOLD_SWEEP_MS = 1_000;
+/** Skus that one sweep looks at; the rest is the next one's. */
+export const SWEEP_SKUS_MAX = 100;
+/** Holds that one statement of the sweep ends (its locks stay short), and such statements for each sku in one sweep. */
+export const SWEEP_HOLDS_MAX = 500;
+export const SWEEP_STATEMENTS_MAX = 20;
+
+/** Rows of the public stock view, and of all that is sold: more than one event, or all of a manifest, sell. */
+export const SKUS_SHOWN_MAX = 200;
+export const SKUS_MAX = 10_000;
 
 /** How often all events with stock are compared with PostgreSQL, and how many in one batch. */
 export const REPAIR_ROUND_MS = 5_000;
@@ -19,6 +46,11 @@ export const REPAIR_ASKED_MAX = 1_000;
 export const REPAIR_RUNNING_MAX = 4;
 /** Tries for one sku before it waits for the next round: purchases kept moving its counter. */
 export const REPAIR_TRIES_MAX = 3;
+/** A gate that forgot its buyers is told again, so many at a time. Of a sku with more seats taken it stays unsure. */
+export const BUYERS_TOLD_AT_ONCE = 100;
+export const BUYERS_TOLD_MAX = 100_000;
+/** How long after trouble with PostgreSQL seats may be counted off for nobody: every lease of then is over and was looked up. */
+export const TROUBLE_MS: number = GATE_LEASE_MS + 2 * REPAIR_ROUND_MS;
 
 /** How often the supply of all events is looked at, and how often a report that failed is tried again. */
 export const SUPPLY_LOOK_MS = 1_000;
@@ -27,13 +59,34 @@ export const SUPPLY_RETRY_MS_MAX = 5_000;
 /** One mint's answer to a report. */
 export const SUPPLY_DEADLINE_MS = 1_000;
 
+/** What is due of the mint's statements is looked at this often. */
+export const FEED_TICK_MS = 250;
 /** Extra looks at the manifest for events that it does not name, per process. */
 export const UNKNOWN_EVENT_LOOK_MS = 1_000;
 
+/** `Retry-After`, seconds: nothing known of the mint yet; a paused sale; the limiter's store away; others in the way. */
+export const UNKNOWN_RETRY_AFTER_SECONDS = 3;
+export const HELD_RETRY_AFTER_SECONDS = 10;
+export const AWAY_RETRY_AFTER_SECONDS = 1;
+export const CONTENDED_RETRY_AFTER_SECONDS = 1;
+
+const RUNNING_MS = RUNNING_WAIT_MS + RUNNING_POLL_DEADLINE_MS;
+
 assert(
-  GATE_LEASE_MS >= DATABASE_DEADLINE_MS + DATABASE_STATEMENT_TIMEOUT_MS + VALKEY_DEADLINE_MS.max,
-  "a lease outlasts every transaction of its holder",
+  GATE_LEASE_MS >=
+    VALKEY_DEADLINE_MS.max +
+      DATABASE_DEADLINE_MS +
+      Math.max(CONNECT_TIMEOUT_MS, RUNNING_MS) +
+      DATABASE_STATEMENT_TIMEOUT_MS,
+  "a lease outlasts every transaction of its holder: the last statement begins within the call, or when its connection stands",
+);
+assert(
+  // Limiter and gate; the sku when it is new here and once more after trouble; the transaction, and another's of the same key.
+  2 * VALKEY_DEADLINE_MS.default + 2 * LOOK_DEADLINE_MS + DATABASE_DEADLINE_MS + RUNNING_MS <=
+    PURCHASE_DEADLINE_MS_MAX,
+  "a purchase is answered before its caller gives up, with the default VALKEY_DEADLINE_MS",
 );
 assert(DATABASE_STATEMENT_TIMEOUT_MS < DATABASE_DEADLINE_MS, "a statement ends before its call");
+assert(LOOK_DEADLINE_MS <= DATABASE_DEADLINE_MS, "a look is no longer than a purchase");
 assert(REPAIR_ASKED_MS < REPAIR_ROUND_MS, "asking is faster than waiting for one's turn");
 assert(SUPPLY_RETRY_MS <= SUPPLY_RETRY_MS_MAX, "backing off never means asking more often");

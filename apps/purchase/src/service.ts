@@ -11,35 +11,36 @@ import { createApp } from "@vestibule/service/app";
 import { startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
 import { every } from "@vestibule/service/timing.system";
-import type { PurchaseConfig } from "./config.ts";
+import type { Allowance, PurchaseConfig } from "./config.ts";
 import { createCredits } from "./credits.ts";
 import { createGateKeeper, gateSwitchedOff } from "./gate-keeper.ts";
 import { createGateRepair } from "./gate-repair.ts";
-import { createHoldSweep, HOLD_SWEEP_MS } from "./holds-sweep.ts";
+import { createHoldSweep } from "./holds-sweep.ts";
 import { createHolds } from "./holds.ts";
 import { createHashIdentity } from "./identity.ts";
-import type { CameBack } from "./ledger-types.ts";
+import type { CameBack, Ledger } from "./ledger-types.ts";
 import { createLedger } from "./ledger.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import {
   DATABASE_DEADLINE_MS,
   DATABASE_STATEMENT_TIMEOUT_MS,
+  FEED_TICK_MS,
+  HOLD_SWEEP_MS,
   REPAIR_ASKED_MS,
   REPAIR_ROUND_MS,
   SUPPLY_RETRY_MS,
 } from "./limits.ts";
 import { createMintKnowledge, type MintKnowledge } from "./mint-knowledge.ts";
-import type { SupplyWatch } from "./ports.ts";
 import { createAssertAdmin } from "./routes/admin-check.ts";
+import { type ClientLimit, createClientLimit } from "./routes/client-limit.ts";
 import { holdRoutes } from "./routes/holds.ts";
 import { orderRoutes } from "./routes/orders.ts";
 import { purchaseRoutes } from "./routes/purchases.ts";
 import { stockRoutes } from "./routes/stock.ts";
-import { createSameAdmission } from "./same-admission.ts";
 import { createStock } from "./stock.ts";
 import { openStore, type Store } from "./store.ts";
 import { putReport } from "./supply-put.system.ts";
-import { createSupplyReporter, type SupplyReporter } from "./supply-reporter.ts";
+import { createSupplyReporter, type SupplyReporter, type SupplyWatch } from "./supply-reporter.ts";
 import { createSupply, type Supply } from "./supply.ts";
 
 export interface PurchaseParts {
@@ -60,7 +61,6 @@ export interface RunningPurchase {
 const MIGRATIONS = { namespace: "purchase", directory: new URL("../migrations/", import.meta.url) };
 const ID_BYTES = 16;
 const IDENTITY_SECRET_BYTES = 32;
-const FEED_TICK_MS = 250;
 
 /**
  * Migrates, then listens. There is no mode without a database (PS-02).
@@ -72,7 +72,7 @@ export async function startPurchase(
   parts: PurchaseParts,
 ): Promise<RunningPurchase> {
   const { clock, log } = parts;
-  const credits = await createCredits(config.creditKey?.reveal(), config.issuer);
+  const credits = await createCredits(config.creditKey?.reveal(), { issuer: config.issuer, log });
   const mint = parts.mint ?? (await mintKnowledge(config, log));
   const store = parts.store ?? openStore(config, parts);
   const database = connectDatabase({
@@ -95,33 +95,31 @@ export async function startPurchase(
     notes: { limiterAndGate: () => store.isUp() },
   });
 
-  const work = backgroundWork(config, { ...parts, database, mint, store });
-  const { limiters, newId } = helpers(config, parts, store);
   const ledger = createLedger(database);
-  const { adminToken, shopToken, issuer, skewSeconds, trustProxyHops } = config;
+  const work = backgroundWork(config, { ...parts, database, ledger, mint, store });
+  const limits = limitersOf(config, parts, store);
+  const newId = (): string => Buffer.from(parts.randomness.bytes(ID_BYTES)).toString("base64url");
+  const { adminToken, shopToken, issuer, skewSeconds } = config;
   purchaseRoutes(app, {
     clock,
     log,
     mint,
     issuer,
     skewSeconds,
-    limiter: limiters.purchase,
+    limiter: limits.purchase,
     gate: work.gate,
-    sameAdmission: createSameAdmission(),
     ledger,
     credits,
     supply: work.supplyWatch,
     shopToken,
     newId,
   });
-  orderRoutes(app, { ledger });
-  holdRoutes(app, { holds: work.holds, clock, shopToken, newOrderId: newId, credits });
-  const assertAdmin = createAssertAdmin({
-    adminToken,
-    limiter: limiters.consoleLogIn,
-    trustProxyHops,
-  });
-  stockRoutes(app, { stock: createStock(database, { cameBack: work.cameBack }), assertAdmin });
+  const readLimit = limits.read;
+  orderRoutes(app, { ledger, shopToken, readLimit });
+  const { holds, stock } = work;
+  holdRoutes(app, { holds, clock, shopToken, newOrderId: newId, credits, readLimit });
+  const assertAdmin = createAssertAdmin({ adminToken, limit: limits.consoleLogIn });
+  stockRoutes(app, { stock, assertAdmin });
 
   try {
     await database.assertSessionSettings();
@@ -151,34 +149,33 @@ export async function startPurchase(
 
 interface BackgroundParts extends PurchaseParts {
   readonly database: Database;
+  readonly ledger: Ledger;
   readonly mint: MintKnowledge;
   readonly store: Store;
 }
 
 /** Gate, repair, holds that run out, supply: what goes on without a request, and what it is told by requests. */
 function backgroundWork(config: PurchaseConfig, parts: BackgroundParts) {
-  const { clock, log, database, mint, store } = parts;
-  const supply = createSupply(database);
-  const repair = createGateRepair({
-    gate: store.gate,
-    ledger: createLedger(database),
-    listSkus: () => supply.skus(mint.events()),
-    log,
-  });
-  const gate = config.gateEnabled ? createGateKeeper(store.gate, { repair, log }) : gateSwitchedOff;
-  const reporter = supplyReporter(config, parts, supply);
-  const supplyWatch: SupplyWatch = (event) => reporter?.look(event);
+  const { clock, log, database, ledger, mint, store } = parts;
   const cameBack: CameBack = (of) => {
     if (config.gateEnabled) repair.ask(of);
     supplyWatch(of.event);
   };
+  const stock = createStock(database, { cameBack });
+  const listSkus = () => stock.skus(mint.events());
+  const repair = createGateRepair({ gate: store.gate, ledger, listSkus, clock, log });
+  const gate = config.gateEnabled
+    ? createGateKeeper(store.gate, { repair, ledger, log })
+    : gateSwitchedOff;
+  const reporter = supplyReporter(config, parts, createSupply(database));
+  const supplyWatch: SupplyWatch = (event) => reporter?.look(event);
   const holds = createHolds(database, { cameBack });
   const sweep = createHoldSweep({ holds, log });
 
   return {
     gate,
     holds,
-    cameBack,
+    stock,
     supplyWatch,
     /** @returns what ends it: when it resolves nothing is under way any more. */
     start: (): (() => Promise<void>) => {
@@ -194,7 +191,7 @@ function backgroundWork(config: PurchaseConfig, parts: BackgroundParts) {
       return async () => {
         for (const end of ends) end();
         await gate.idle();
-        await Promise.all([repair.idle(), reporter?.idle()]);
+        await Promise.all([sweep.idle(), repair.idle(), reporter?.idle()]);
       };
     },
   };
@@ -219,20 +216,21 @@ function supplyReporter(
   });
 }
 
-function helpers(
+function limitersOf(
   config: PurchaseConfig,
   { randomness }: PurchaseParts,
   { bucket }: Store,
-): { limiters: { purchase: Limiter; consoleLogIn: Limiter }; newId: () => string } {
+): { purchase: Limiter; consoleLogIn: ClientLimit; read: ClientLimit } {
   // Buckets of this process alone need no secret that outlives it.
   const secret = config.identitySecret?.reveal() ?? randomness.bytes(IDENTITY_SECRET_BYTES);
   const parts = { bucket, hash: createHashIdentity(secret) };
+  const { purchaseLimit, consoleLogInLimit, readLimit, trustProxyHops } = config;
+  const ofClient = (name: string, allowance: Allowance): ClientLimit =>
+    createClientLimit({ limiter: createLimiter({ name, ...allowance }, parts), trustProxyHops });
   return {
-    limiters: {
-      purchase: createLimiter({ name: "purchase", ...config.purchaseLimit }, parts),
-      consoleLogIn: createLimiter({ name: "console-log-in", ...config.consoleLogInLimit }, parts),
-    },
-    newId: () => Buffer.from(randomness.bytes(ID_BYTES)).toString("base64url"),
+    purchase: createLimiter({ name: "purchase", ...purchaseLimit }, parts),
+    consoleLogIn: ofClient("console-log-in", consoleLogInLimit),
+    read: ofClient("read", readLimit),
   };
 }
 

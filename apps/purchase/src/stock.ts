@@ -1,7 +1,8 @@
 /** Stock as organizers set it and as everybody may see it. Sales and holds change it in the ledger. */
 import type { Money, StockSettings, StockView } from "@vestibule/contracts/purchase-api";
 import type { Database, Sql } from "@vestibule/db/connect";
-import type { CameBack } from "./ledger-types.ts";
+import type { CameBack, SkuRef } from "./ledger-types.ts";
+import { SKUS_MAX, SKUS_SHOWN_MAX } from "./limits.ts";
 
 export interface StockRow extends StockSettings {
   readonly event: string;
@@ -19,10 +20,13 @@ export interface Stock {
   get(event: string, sku: string): Promise<StockRow | undefined>;
   /** What everybody may know, by sku; the exact number only where the organizer wants it. */
   view(event: string): Promise<readonly StockView[]>;
+  /** All that is sold in `events`. */
+  skus(events: readonly string[]): Promise<readonly SkuForSale[]>;
 }
 
-/** More kinds of things than one event sells. */
-const SKUS_SHOWN_MAX = 200;
+export interface SkuForSale extends SkuRef {
+  readonly perPurchaseMax: number;
+}
 
 interface Row extends Omit<StockRow, "price"> {
   /** As text: exact beyond 2^53. */
@@ -52,6 +56,14 @@ export function createStock(
           select ${columns(sql)} from stock
            where event = ${event} order by sku limit ${SKUS_SHOWN_MAX}`;
         return rows.map(toView);
+      }),
+    skus: (events) =>
+      database.run(async (sql) => {
+        const rows = await sql<SkuForSale[]>`
+          select event, sku, per_purchase_max as "perPurchaseMax" from stock
+           where event in (select jsonb_array_elements_text(${sql.json([...events])}))
+           order by event, sku limit ${SKUS_MAX}`;
+        return rows.map(({ event, sku, perPurchaseMax }) => ({ event, sku, perPurchaseMax }));
       }),
   };
 }

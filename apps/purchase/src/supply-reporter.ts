@@ -23,6 +23,9 @@ export type PutReport = (request: {
   readonly deadlineMs: number;
 }) => Promise<number | undefined>;
 
+/** Told of an event in which the last piece went, something came back, or stock was set. Returns at once, never throws. */
+export type SupplyWatch = (event: string) => void;
+
 export interface SupplyReporter {
   /** Looks at this event now. Returns at once. */
   look(event: string): void;

@@ -42,6 +42,7 @@ test("without a word about it: limits in the process, gate on, no proxy believed
     creditKey: undefined,
     purchaseLimit: { capacity: 10, refillMs: 1_000 },
     consoleLogInLimit: { capacity: 20, refillMs: 3_000 },
+    readLimit: { capacity: 600, refillMs: 10 },
   });
 });
 

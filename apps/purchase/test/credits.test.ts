@@ -7,7 +7,8 @@ import { inspect, promisify } from "node:util";
 import { generateKeyPair } from "@vestibule/keys/key-pair";
 import { parseJwks } from "@vestibule/keys/key-set";
 import { jwksDocument } from "@vestibule/keys/public-key";
-import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { epochMs, epochSeconds, ticketNumber } from "@vestibule/kernel/units";
+import { silentLog } from "@vestibule/service/log";
 import { admissionId } from "@vestibule/token/admission-id";
 import { verifyCredit } from "@vestibule/token/verify-credit";
 import { hashVisitor } from "@vestibule/token/visitor";
@@ -22,7 +23,7 @@ const ADMITTED = {
   visitor: hashVisitor(VISITOR),
   jti: admissionId("spring", ticketNumber(7)),
   number: 7,
-  slot: 1_799_999_900,
+  slot: epochSeconds(1_799_999_900),
 };
 const run = promisify(execFile);
 
@@ -34,7 +35,10 @@ async function keysOf(jwks: unknown) {
 
 test("a failed purchase's credit is what the mint verifies: this fan, this event, this number, this slot", async () => {
   const { privateJwk, publicJwk } = await generateKeyPair();
-  const credits = await createCredits(JSON.stringify(privateJwk), ISSUER);
+  const credits = await createCredits(JSON.stringify(privateJwk), {
+    issuer: ISSUER,
+    log: silentLog,
+  });
   const credit = (await credits.for(ADMITTED, NOW)) ?? "";
   const keys = await keysOf(jwksDocument([publicJwk]));
   const rules = { keys, issuer: ISSUER, event: "spring", visitor: VISITOR, skewSeconds: 5 };
@@ -49,7 +53,7 @@ test("a failed purchase's credit is what the mint verifies: this fan, this event
 });
 
 test("without a key no credits are given, and nothing fails", async () => {
-  const credits = await createCredits(undefined, ISSUER);
+  const credits = await createCredits(undefined, { issuer: ISSUER, log: silentLog });
   expect(await credits.for(ADMITTED, NOW)).toBeUndefined();
 });
 
@@ -70,7 +74,9 @@ test("a text that is no key stops the start, and no message shows any of it", as
     JSON.stringify({ ...privateJwk, d: `${privateJwk.d}AA` }),
   ];
   for (const text of texts) {
-    const error: unknown = await createCredits(text, ISSUER).catch((thrown: unknown) => thrown);
+    const error: unknown = await createCredits(text, { issuer: ISSUER, log: silentLog }).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toBeInstanceOf(Error);
     const shown = inspect(error, { depth: 9 });
     expect(shown).toContain("VESTIBULE_CREDIT_KEY");
@@ -80,7 +86,10 @@ test("a text that is no key stops the start, and no message shows any of it", as
 
 test("nothing of the key can be read from the credits in memory", async () => {
   const { privateJwk } = await generateKeyPair();
-  const credits = await createCredits(JSON.stringify(privateJwk), ISSUER);
+  const credits = await createCredits(JSON.stringify(privateJwk), {
+    issuer: ISSUER,
+    log: silentLog,
+  });
   expect(inspect(credits, { depth: 9, showHidden: true })).not.toContain(privateJwk.d);
 });
 
@@ -94,7 +103,9 @@ test("one line makes a pair: a private file for its owner alone, and the public 
     const text = await readFile(file, "utf8");
     const secret = (JSON.parse(text) as { d: string }).d;
     expect(stdout).not.toContain(secret);
-    const credit = await (await createCredits(text, ISSUER)).for(ADMITTED, NOW);
+    const credit = await (
+      await createCredits(text, { issuer: ISSUER, log: silentLog })
+    ).for(ADMITTED, NOW);
     const keys = await keysOf(JSON.parse(stdout));
     const rules = { keys, issuer: ISSUER, event: "spring", visitor: VISITOR, skewSeconds: 5 };
     expect((await verifyCredit(credit ?? "", { ...rules, now: NOW })).ok).toBe(true);

@@ -1,21 +1,22 @@
 import { AppError } from "@vestibule/kernel/app-error";
 import { silentLog, type LogFields } from "@vestibule/service/log";
-import type { InventoryGate } from "@vestibule/valkey/inventory-gate";
+import type { GateState, InventoryGate } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createGateKeeper } from "../src/gate-keeper.ts";
-import { createGateRepair, planOf, type SkuForSale } from "../src/gate-repair.ts";
-import type { SkuRef } from "../src/ledger-types.ts";
-import { gateWorld, type GateWorld, ModelLedger, SEAT } from "./gate-world.ts";
+import { createGateRepair, type GateRepair, planOf } from "../src/gate-repair.ts";
+import type { Ledger, SkuRef } from "../src/ledger-types.ts";
+import type { SkuForSale } from "../src/stock.ts";
+import { gateWorld, type GateWorld, ModelLedger, portOf, SEAT } from "./gate-world.ts";
 import { many, tally } from "./ledger-world.ts";
 
 const leftAt = async ({ gate }: GateWorld) => (await gate.inspect(SEAT)).left;
 
 /** What must hold when nothing is on its way: both say the same, and no lease is left. */
 async function expectAgreement(world: GateWorld): Promise<void> {
-  const { left, leases } = await world.gate.inspect(SEAT);
-  expect({ left, leases }).toEqual({ left: world.ledger.left, leases: [] });
+  const { left, leases, sure } = await world.gate.inspect(SEAT);
+  expect({ left, leases, sure }).toEqual({ left: world.ledger.left, leases: [], sure: true });
 }
 
 /** Nobody who bought is told "sold out" as if that were sure. */
@@ -28,41 +29,74 @@ async function expectBuyersGetThrough({ gate, ledger }: GateWorld): Promise<void
 
 describe("the plan", () => {
   const lease = (jti: string, quantity: number, expired = false) => ({ jti, quantity, expired });
-  const state = { buyers: 0, sure: true, version: "7" };
+  const state = { buyers: 0, sure: true, version: "7", life: "1" };
+  const unknown = { ...state, left: undefined, sure: false };
+  const plan = (at: GateState, standing: Parameters<typeof planOf>[1], wasTold = false) =>
+    planOf(at, standing, { wasTold });
 
   test("is none when both agree, also while somebody is on their way", () => {
     const leases = [lease("a", 2), lease("b", 1)];
     const standing = { left: 9, taken: 1, spent: ["b"] };
-    expect(planOf({ ...state, left: 7, leases }, standing)).toBeUndefined();
+    expect(plan({ ...state, left: 7, leases }, standing)).toBeUndefined();
   });
 
   test("gives back what a holder who is gone had counted off, and keeps what one had bought", () => {
     const leases = [lease("dead", 3, true), lease("sold", 2, true), lease("alive", 1)];
     const standing = { left: 8, taken: 2, spent: ["sold"] };
-    expect(planOf({ ...state, left: 4, leases }, standing)).toEqual({
+    expect(plan({ ...state, left: 4, leases }, standing)).toEqual({
       version: "7",
       left: 7,
       drop: ["dead"],
       sold: ["sold"],
-      doubt: false,
+      sure: true,
     });
   });
 
-  test("doubts a counter that was too high, and one that is new in a sale under way", () => {
-    expect(planOf({ ...state, left: 1_000, leases: [] }, { left: 3, taken: 7, spent: [] })).toEqual(
-      { version: "7", left: 3, drop: [], sold: [], doubt: true },
-    );
-    const none = { ...state, left: undefined, leases: [] };
-    expect(planOf(none, { left: 3, taken: 7, spent: [] })?.doubt).toBe(true);
-    expect(planOf(none, { left: 10, taken: 0, spent: [] })?.doubt).toBe(false);
-    expect(planOf({ ...state, left: 0, leases: [] }, { left: 3, taken: 7, spent: [] })?.doubt).toBe(
-      false,
-    );
+  test("of a counter that was too high, and of a new one in a sale under way, the buyers are not sure", () => {
+    const standing = { left: 3, taken: 7, spent: [] };
+    expect(plan({ ...state, left: 1_000, leases: [] }, standing)).toEqual({
+      version: "7",
+      left: 3,
+      drop: [],
+      sold: [],
+      sure: false,
+    });
+    expect(plan({ ...unknown, leases: [] }, standing)?.sure).toBe(false);
+    expect(plan({ ...unknown, leases: [] }, { ...standing, taken: 0 })?.sure).toBe(true);
+    expect(plan({ ...state, left: 0, leases: [] }, standing)?.sure).toBe(true);
+  });
+
+  test("is sure again when it was told of all of them, unless somebody bought past it since", () => {
+    const standing = { left: 3, taken: 7, spent: [] };
+    const unsure = { ...state, sure: false, leases: [] };
+    expect(plan({ ...unsure, left: 3 }, standing)).toBeUndefined();
+    expect(plan({ ...unsure, left: 3 }, standing, true)).toMatchObject({ left: 3, sure: true });
+    expect(plan({ ...unsure, left: 4 }, standing, true)).toMatchObject({ left: 3, sure: false });
+    expect(plan({ ...unknown, leases: [] }, standing, true)?.sure).toBe(false);
   });
 
   test("counts everybody who is on their way, also when they ask for more than there is", () => {
-    const none = { ...state, left: undefined, leases: [lease("a", 5)] };
-    expect(planOf(none, { left: 2, taken: 0, spent: [] })?.left).toBe(-3);
+    const none = { ...unknown, leases: [lease("a", 5)] };
+    expect(plan(none, { left: 2, taken: 0, spent: [] })?.left).toBe(-3);
+  });
+
+  test("ends 150,000 dead leases in bounded steps, and never gives seats back before their lease is gone", () => {
+    let leases = many(150_000, (index) => lease(`dead-${index}`, 2, true));
+    const spent = many(10, (index) => `dead-${index * 3}`);
+    const standing = { left: 300_000, taken: 20, spent };
+    let left: number | undefined;
+    let rounds = 0;
+    for (; leases.length > 0; rounds += 1) {
+      const step = plan({ ...state, left, leases }, standing);
+      const ended = new Set([...(step?.drop ?? []), ...(step?.sold ?? [])]);
+      expect(ended.size).toBeGreaterThan(0);
+      expect(ended.size).toBeLessThanOrEqual(10_000);
+      leases = leases.filter(({ jti }) => !ended.has(jti));
+      left = step?.left;
+      const unspent = leases.filter(({ jti }) => !spent.includes(jti));
+      expect(left).toBe(standing.left - 2 * unspent.length);
+    }
+    expect({ left, rounds }).toEqual({ left: 300_000, rounds: 15 });
   });
 });
 
@@ -106,21 +140,201 @@ describe("sales through the gate", () => {
     await expectAgreement(world);
   });
 
-  test("a new sale is sure at once; one that lost its counter asks before it refuses, and its buyers get through", async () => {
+  test("a new sale is sure at once; one that lost its counter is sure again after one round, and its buyers get through", async () => {
     const world = gateWorld(2);
     await world.repair.round();
     await world.buy("a");
     await world.buy("b");
     const wish = { ...SEAT, jti: "c", quantity: 1 };
-    expect(await world.keeper.enter(wish)).toEqual({ kind: "sold-out", sure: true });
+    expect(await world.gate.reserve(wish)).toEqual({ kind: "sold-out", sure: true });
     expect((await world.keeper.enter({ ...wish, jti: "a" })).kind).toBe("known");
     world.gate.flush();
     expect((await world.keeper.enter(wish)).kind).toBe("unknown");
     await world.calm();
-    expect(await world.keeper.enter(wish)).toEqual({ kind: "sold-out", sure: false });
-    await expectBuyersGetThrough(world);
+    // It was told of both again.
+    expect(await world.gate.reserve(wish)).toEqual({ kind: "sold-out", sure: true });
+    for (const jti of ["a", "b"]) {
+      expect((await world.keeper.enter({ ...wish, jti })).kind).toBe("known");
+    }
   });
 });
+
+describe("a gate is sure again after one round", () => {
+  /** Of two seats both are sold, to "a" and "b"; then something happens that the gate cannot see through. */
+  test.each<[string, (world: GateWorld) => Promise<unknown>]>([
+    ["the organizer lowered the total", async (world) => void (world.ledger.total = 3)],
+    [
+      "somebody bought past it",
+      async (world) => world.ledger.purchase({ ...SEAT, jti: "past", quantity: 1 }),
+    ],
+    ["it was flushed", async (world) => world.gate.flush()],
+    [
+      "a lease was given back while its holder tried again elsewhere",
+      async (world) => {
+        const wish = { ...SEAT, jti: "twice", quantity: 1 };
+        const pass = await world.keeper.enter(wish);
+        await world.gate.settle({ ...wish, outcome: "not-sold" });
+        world.keeper.leave(pass, world.ledger.purchase(wish));
+      },
+    ],
+    [
+      "an admission was unspent by a fault and bought again",
+      async (world) => {
+        world.ledger.taken -= world.ledger.buyers.get("a") ?? 0;
+        world.ledger.buyers.delete("a");
+        await world.repair.round();
+        await world.buy("a");
+      },
+    ],
+  ])("%s", async (_name, happens) => {
+    const world = gateWorld(4);
+    await world.repair.round();
+    await world.buy("a");
+    await world.buy("b");
+    await happens(world);
+    await world.calm();
+    await expectAgreement(world);
+    await expectBuyersGetThrough(world);
+    for (const jti of world.ledger.buyers.keys()) {
+      expect((await world.keeper.enter({ ...SEAT, jti, quantity: 1 })).kind).toBe("known");
+    }
+  });
+
+  test("not with more buyers than may be told: then every loser costs a question, and nobody is wronged", async () => {
+    const world = gateWorld(2, {});
+    const ledger = { ...portOf(world.ledger), buyers: async () => undefined };
+    const repair = createGateRepair({
+      gate: world.gate,
+      ledger,
+      listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+      clock: world.clock,
+      log: silentLog,
+    });
+    await world.buy("a");
+    await world.buy("b");
+    await world.keeper.idle();
+    await world.repair.idle();
+    world.gate.flush();
+    await repair.round();
+    expect((await world.gate.inspect(SEAT)).sure).toBe(false);
+    expect((await world.keeper.enter({ ...SEAT, jti: "a", quantity: 1 })).kind).toBe("doubted");
+    expect((await world.keeper.enter({ ...SEAT, jti: "c", quantity: 1 })).kind).toBe("sold-out");
+  });
+});
+
+describe("PostgreSQL away, with the gate at work", () => {
+  test("whoever comes when every seat is counted off for lost transactions hears of the outage, on every instance, and nobody is sold out", async () => {
+    const world = gateWorld(16);
+    await world.repair.round();
+    let isAway = true;
+    let looks = 0;
+    const away =
+      <Of extends unknown[], Value>(work: (...of: Of) => Promise<Value>) =>
+      async (...of: Of): Promise<Value> => {
+        looks += 1;
+        if (isAway) throw new AppError("unavailable");
+        return work(...of);
+      };
+    const port = portOf(world.ledger);
+    const ledger = { standing: away(port.standing), buyers: away(port.buyers) };
+    const instances = many(2, () => {
+      const repair = createGateRepair({
+        gate: world.gate,
+        ledger,
+        listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+        clock: world.clock,
+        log: silentLog,
+      });
+      return { repair, keeper: createGateKeeper(world.gate, { repair, ledger, log: silentLog }) };
+    });
+    isAway = false;
+    for (const { repair } of instances) await repair.round();
+    isAway = true;
+    const enter = async (index: number): Promise<string> => {
+      const { keeper } = instances[index % 2]!;
+      try {
+        const pass = await keeper.enter({ ...SEAT, jti: `jti-${index}`, quantity: 1 });
+        if (pass.kind === "leased") keeper.leave(pass, "lost");
+        return pass.kind;
+      } catch (error) {
+        return error instanceof AppError ? error.code : "another error";
+      }
+    };
+    const kinds: string[] = [];
+    for (const index of many(40, (each) => each)) kinds.push(await enter(index));
+    expect(tally(kinds.map((kind) => ({ kind })))).toEqual({ leased: 16, unavailable: 24 });
+    // For as long as it lasts, also when nobody came for minutes.
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      world.clock.advance(60_000);
+      for (const { repair } of instances) await repair.round();
+      expect(await enter(100 + minutes)).toBe("unavailable");
+    }
+    isAway = false;
+    for (const { repair } of instances) await repair.round();
+    await expectAgreement(world);
+    expect(await enter(200)).toBe("leased");
+    looks = 0;
+    world.clock.advance(60_000);
+    await instances[0]!.repair.round();
+    expect(looks).toBe(1);
+  });
+
+  test("a crowd that comes after one lost answer asks PostgreSQL once together, and not at all when leases of then are over", async () => {
+    const world = gateWorld(1);
+    await world.repair.round();
+    let looks = 0;
+    const port = portOf(world.ledger);
+    const look = Promise.withResolvers<void>();
+    const ledger: Pick<Ledger, "standing" | "buyers"> = {
+      ...port,
+      standing: async (of) => {
+        looks += 1;
+        await look.promise;
+        return port.standing(of);
+      },
+    };
+    const repair = createGateRepair({
+      gate: world.gate,
+      ledger,
+      listSkus: async () => [],
+      clock: world.clock,
+      log: silentLog,
+    });
+    const keeper = createGateKeeper(world.gate, {
+      repair: { ...bound(repair), ask: () => {}, perPurchaseMax: async () => 10 },
+      ledger,
+      log: silentLog,
+    });
+    const wishOf = (jti: string) => ({ ...SEAT, jti, quantity: 1 });
+    keeper.leave(await keeper.enter(wishOf("lost")), "lost");
+    const passes = many(100, (index) => keeper.enter(wishOf(`jti-${index}`)));
+    await world.keeper.idle();
+    look.resolve();
+    // It was not committed: the seat is there, and PostgreSQL decides who gets it.
+    expect(tally(await Promise.all(passes))).toEqual({ doubted: 100 });
+    expect(looks).toBe(1);
+    world.ledger.purchase(wishOf("jti-7"));
+    expect((await keeper.enter(wishOf("late"))).kind).toBe("sold-out");
+    expect(looks).toBe(2);
+    world.clock.advance(25_000);
+    expect((await keeper.enter(wishOf("later"))).kind).toBe("sold-out");
+    expect(looks).toBe(2);
+  });
+});
+
+/** Methods that may be taken apart. */
+function bound(repair: GateRepair): GateRepair {
+  return {
+    ask: (of) => repair.ask(of),
+    tick: () => repair.tick(),
+    round: () => repair.round(),
+    perPurchaseMax: (of) => repair.perPurchaseMax(of),
+    look: (of) => repair.look(of),
+    noteTrouble: () => repair.noteTrouble(),
+    isTroubled: () => repair.isTroubled(),
+    idle: () => repair.idle(),
+  };
+}
 
 describe("crashes", () => {
   const wish = { ...SEAT, jti: "dead", quantity: 3 };
@@ -203,14 +417,14 @@ async function runScheduled(
     inspect: step(world.gate.inspect),
     repair: step(world.gate.repair),
   };
-  const standing = step(async ({ jtis }: { jtis: readonly string[] }) =>
-    world.ledger.standing(jtis),
-  );
+  const port = portOf(world.ledger);
+  const ledger = { standing: step(port.standing), buyers: step(() => port.buyers(SEAT, 1_000)) };
   const repairs = many(2, () =>
     createGateRepair({
       gate,
-      ledger: { standing },
+      ledger,
       listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+      clock: world.clock,
       log: silentLog,
     }),
   );
@@ -218,7 +432,7 @@ async function runScheduled(
     world.ledger.purchase({ ...SEAT, ...wish }),
   );
   const attempt = async ({ jti, quantity, diesAt }: Buyer, index: number): Promise<void> => {
-    const keeper = createGateKeeper(gate, { repair: repairs[index % 2]!, log: silentLog });
+    const keeper = createGateKeeper(gate, { repair: repairs[index % 2]!, ledger, log: silentLog });
     if (diesAt === 0) return;
     const wish = { ...SEAT, jti, quantity };
     const pass = await keeper.enter(wish);
@@ -290,6 +504,7 @@ test("each sku is asked for once, however many want it; made-up ones are asked f
   let asked = 0;
   const gated = gateWorld(5, {
     ledger: {
+      ...portOf(new ModelLedger(5)),
       standing: async ({ sku, jtis }) => {
         asked += 1;
         return sku === SEAT.sku ? new ModelLedger(5).standing(jtis) : undefined;
@@ -324,8 +539,9 @@ describe("the loop", () => {
           return inspect === undefined ? base.gate.inspect(of) : inspect(of);
         },
       },
-      ledger: { standing: async ({ jtis }) => ledger.standing(jtis) },
+      ledger: portOf(ledger),
       listSkus: async () => skus(),
+      clock: base.clock,
       log,
     });
     return { repair, seen, lines };
@@ -395,7 +611,10 @@ describe("the loop", () => {
     expect(away.lines.map((line) => line.event)).toEqual(["inventory-gate-away"]);
     expect(away.seen).toHaveLength(5); // one try a round, not one deadline for each event
     const { repair } = gateWorld(5, {
-      ledger: { standing: () => Promise.reject(new AppError("unavailable")) },
+      ledger: {
+        standing: () => Promise.reject(new AppError("unavailable")),
+        buyers: () => Promise.reject(new AppError("unavailable")),
+      },
     });
     await expect(repair.round()).resolves.toBeUndefined();
   });
@@ -417,8 +636,9 @@ describe("the loop", () => {
     };
     const repair = createGateRepair({
       gate,
-      ledger: { standing: async ({ jtis }) => world.ledger.standing(jtis) },
+      ledger: portOf(world.ledger),
       listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+      clock: world.clock,
       log: silentLog,
     });
     await repair.round();

@@ -7,7 +7,7 @@ import { createMemoryTokenBucket } from "@vestibule/valkey/memory-token-bucket";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
 import { createGateKeeper, type GateKeeper, type Wish } from "../src/gate-keeper.ts";
 import { createGateRepair, type GateRepair, type RepairOptions } from "../src/gate-repair.ts";
-import type { LedgerOutcome, SkuRef, Standing } from "../src/ledger-types.ts";
+import type { Ledger, LedgerOutcome, SkuRef, Standing } from "../src/ledger-types.ts";
 import type { Store } from "../src/store.ts";
 
 export const SEAT: SkuRef = { event: "spring", sku: "seat" };
@@ -37,10 +37,22 @@ export class ModelLedger {
     return { kind: "bought", order: bought, jti, left: this.left };
   }
 
+  /** As `Ledger.buyers`. */
+  allBuyers(atMost: number): readonly string[] | undefined {
+    return this.buyers.size > atMost ? undefined : [...this.buyers.keys()];
+  }
+
   standing(jtis: readonly string[]): Standing {
     const spent = jtis.filter((jti) => this.buyers.has(jti));
     return { left: this.left, taken: this.taken, perPurchaseMax: 10, spent };
   }
+}
+
+export function portOf(ledger: ModelLedger): Pick<Ledger, "standing" | "buyers"> {
+  return {
+    standing: async ({ jtis }) => ledger.standing(jtis),
+    buyers: async (_of, atMost) => ledger.allBuyers(atMost),
+  };
 }
 
 /** A gate that can lose everything, and that can be set to whatever. */
@@ -64,8 +76,8 @@ export function breakableGate(clock: FakeClock): BreakableGate {
       inner = createMemoryInventoryGate(clock);
     },
     set: async (left) => {
-      const { version } = await inner.inspect(SEAT);
-      await inner.repair({ ...SEAT, version, left, drop: [], sold: [], doubt: false });
+      const { version, sure } = await inner.inspect(SEAT);
+      await inner.repair({ ...SEAT, version, left, drop: [], sold: [], sure });
     },
   };
 }
@@ -91,12 +103,13 @@ export function gateWorld(
   const gate = breakableGate(clock);
   const repair = createGateRepair({
     gate,
-    ledger: { standing: async ({ jtis }) => ledger.standing(jtis) },
+    ledger: portOf(ledger),
     listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+    clock,
     log,
     ...ports,
   });
-  const keeper = createGateKeeper(gate, { repair, log });
+  const keeper = createGateKeeper(gate, { repair, ledger: portOf(ledger), log });
   return {
     clock,
     ledger,
@@ -106,7 +119,7 @@ export function gateWorld(
     buy: async (jti, quantity = 1) => {
       const wish = { ...SEAT, jti, quantity };
       const pass = await keeper.enter(wish);
-      if (pass.kind === "sold-out" && pass.sure) return "sold-out";
+      if (pass.kind === "sold-out") return "sold-out";
       const outcome = ledger.purchase(wish);
       keeper.leave(pass, outcome);
       return outcome.kind;

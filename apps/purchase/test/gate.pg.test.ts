@@ -86,7 +86,7 @@ describe("IG-01: one item, 200 buyers at once over three instances", () => {
   test("with a gate that says 1,000", async () => {
     await sell(1);
     const { version } = await store.gate.inspect(seat());
-    const wrong = { version, left: 1_000, drop: [], sold: [], doubt: false };
+    const wrong = { version, left: 1_000, drop: [], sold: [], sure: true };
     expect(await store.gate.repair({ ...seat(), ...wrong })).toBe(true);
     expect(await crowd(200)).toEqual(sale);
     expect(await books()).toEqual({ sold: 1, ordered: 1 });
@@ -108,7 +108,7 @@ describe("IG-01: one item, 200 buyers at once over three instances", () => {
 test("a gate that says 0 is right a round later at the latest, and sells then", async () => {
   await sell(3);
   const { version } = await store.gate.inspect(seat());
-  const wrong = { version, left: 0, drop: [], sold: [], doubt: false };
+  const wrong = { version, left: 0, drop: [], sold: [], sure: true };
   await store.gate.repair({ ...seat(), ...wrong });
   const fan = await world.fan();
   expect(await wordOf(await world.buy(fan, { body: body() }))).toBe("409 sold-out");

@@ -6,7 +6,7 @@ import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHoldSweep } from "../src/holds-sweep.ts";
-import type { CreditSubject } from "../src/ledger-types.ts";
+import type { Admitted } from "../src/admit.ts";
 import { type HoldRouteDependencies, holdRoutes } from "../src/routes/holds.ts";
 import { orderRoutes } from "../src/routes/orders.ts";
 import { stockRoutes } from "../src/routes/stock.ts";
@@ -25,9 +25,9 @@ afterAll(() => world.close());
 
 const name = (): string => `${++names}`.padStart(22, "n");
 const visitorOf = (number: number): string => Buffer.alloc(32, number).toString("base64url");
-const credited: CreditSubject[] = [];
+const credited: Admitted[] = [];
 const credits = {
-  for: (subject: CreditSubject) => {
+  for: (subject: Admitted) => {
     credited.push(subject);
     return Promise.resolve<string | undefined>("a-signed-credit");
   },
@@ -37,8 +37,9 @@ function appOf(change: Partial<HoldRouteDependencies> = {}): ReturnType<typeof c
   const app = createApp({ log: silentLog, checks: {} });
   const shopToken = new Secret(SHOP_TOKEN);
   const { holds, ledger, stock } = world;
-  holdRoutes(app, { holds, clock, shopToken, newOrderId: name, credits, ...change });
-  orderRoutes(app, { ledger });
+  const readLimit = { take: () => Promise.resolve() };
+  holdRoutes(app, { holds, clock, shopToken, newOrderId: name, credits, readLimit, ...change });
+  orderRoutes(app, { ledger, shopToken, readLimit });
   const assertAdmin = (context: { req: { header(of: string): string | undefined } }) =>
     Promise.resolve(assertBearer(context.req.header("Authorization"), shopToken));
   stockRoutes(app, { stock, assertAdmin });

@@ -193,6 +193,7 @@ export function configOf(
     creditKey: undefined,
     purchaseLimit: { capacity: 10_000, refillMs: 1 },
     consoleLogInLimit: { capacity: 10_000, refillMs: 1 },
+    readLimit: { capacity: 10_000, refillMs: 1 },
     ...change,
   };
 }

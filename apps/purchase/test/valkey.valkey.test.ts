@@ -143,7 +143,7 @@ describe("one item, 200 buyers, three instances", () => {
       "1,000",
       async () => {
         const { version } = await gate().inspect(SEAT);
-        await gate().repair({ ...SEAT, version, left: 1_000, drop: [], sold: [], doubt: false });
+        await gate().repair({ ...SEAT, version, left: 1_000, drop: [], sold: [], sure: true });
         return leftAtGate();
       },
     ],
@@ -163,6 +163,7 @@ test("repairs without pause, flushes and forgotten scripts while 600 buy 200 pie
     gate: gate(),
     ledger: createLedger(world.database),
     listSkus: async () => [{ ...SEAT, perPurchaseMax: 10 }],
+    clock: world.clock,
     log,
   });
   const sale = { isOver: false };

@@ -130,7 +130,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
   return {
     sql,
-    run: (work, { deadlineMs = limits.deadlineMs } = {}) => 
+    run: (work, { deadlineMs = limits.deadlineMs } = {}) =>
       call((stopIfLate) => work(sql, stopIfLate), deadlineMs),
     transaction: <Value>(
       work: (tx: Transaction) => Promise<Value>,

@@ -2,10 +2,7 @@ import { QUANTITY_MAX, SKU_CHARS_MAX } from "@vestibule/contracts/limits";
 import { isSlug } from "@vestibule/contracts/slug";
 import { assert } from "@vestibule/kernel/assert";
 
-import type { GateRepair, SeatsOf } from "./inventory-gate.ts";
-
-/** More leases than instances can have under way in one lease's time. */
-export const REPAIRED_AT_ONCE_MAX = 100_000;
+import { type GateRepair, REPAIRED_AT_ONCE_MAX, type SeatsOf } from "./inventory-gate.ts";
 
 /** @throws AssertionError: these come from verified tokens and parsed bodies. */
 export function checkSeats(of: SeatsOf): void {

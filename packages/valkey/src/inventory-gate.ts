@@ -13,6 +13,9 @@ export const GATE_LEASE_MS = 15_000;
 /** Everything the gate knows of one event and sku is forgotten when nobody used it for so long. */
 export const GATE_KEEP_MS = 86_400_000;
 
+/** Leases that one `repair` may end: what a store does in one step keeps everybody else waiting. */
+export const REPAIRED_AT_ONCE_MAX = 10_000;
+
 export interface SeatsOf {
   /** A slug: it becomes part of a key, and of a cluster's hash tag. */
   readonly event: string;
@@ -27,7 +30,7 @@ export type Reservation =
    * belongs to whoever got `leased`: only they may settle it `not-sold`.
    */
   | { readonly kind: "known" }
-  /** `sure: false`: earlier buyers may not be known (`repair` with `doubt`): ask before refusing. */
+  /** `sure: false`: earlier buyers may not be known (what `repair` said last): ask before refusing. */
   | { readonly kind: "sold-out"; readonly sure: boolean }
   /**
    * There is no counter that can be believed: PostgreSQL is asked, and the counter rebuilt. A lease was noted
@@ -56,6 +59,8 @@ export interface GateState {
   readonly sure: boolean;
   /** Changes with every reservation and every settlement, and is never used again after a flush. */
   readonly version: string;
+  /** The same from one loss of memory to the next: what was told to a gate with this name it still knows. */
+  readonly life: string;
 }
 
 export interface GateRepair {
@@ -67,11 +72,10 @@ export interface GateRepair {
   /** Buyers that PostgreSQL knows: their leases end as sold, and they are remembered, with or without a lease. */
   readonly sold: readonly string[];
   /**
-   * Seats went to buyers whom this gate did not see (it lost them, or was away) and who are not in `sold`: from
-   * now on its `sold-out` is not sure. Without doubt nothing about that changes: a counter made for a sale of
-   * which nothing was sold yet is sure, or every loser would cost PostgreSQL a question.
+   * Whether the gate knows every buyer that PostgreSQL does, by a lease, as sold, or from `sold`: only then is its
+   * `sold-out` the last word. Without it every loser costs PostgreSQL a question.
    */
-  readonly doubt: boolean;
+  readonly sure: boolean;
 }
 
 export interface InventoryGate {

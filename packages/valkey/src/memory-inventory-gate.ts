@@ -16,7 +16,7 @@ interface Counter {
   sure: boolean;
   readonly leases: Map<string, { quantity: number; expiresAtMs: number }>;
   readonly sold: Set<string>;
-  /** Counters are numbered, so that one that is made again never repeats a version. */
+  /** Counters are numbered over the whole process, so that one that is made again never repeats a version. */
   readonly born: number;
   moves: number;
   repairs: number;
@@ -24,6 +24,8 @@ interface Counter {
   asked: number;
   usedAtMs: number;
 }
+
+let born = 0;
 
 /**
  * Gates in this process, for one instance without a store: at a restart every counter is unknown. Counters that
@@ -37,7 +39,6 @@ export function createMemoryInventoryGate(
 ): InventoryGate {
   const { leaseMs = GATE_LEASE_MS } = options;
   const counters = new Map<string, Counter>();
-  let born = 0;
 
   function counterOf(of: SeatsOf, now: number): Counter {
     const key = JSON.stringify([of.event, of.sku]);
@@ -81,6 +82,7 @@ export function createMemoryInventoryGate(
       const counter = counterOf(of, now);
       return {
         version: versionOf(counter),
+        life: String(counter.born),
         left: counter.left,
         sure: counter.sure,
         buyers: counter.sold.size,
@@ -145,7 +147,7 @@ function repair(counter: Counter, of: GateRepair): boolean {
   }
   counter.moves += 1;
   counter.repairs += 1;
-  counter.sure = !of.doubt && (counter.sure || counter.left === undefined);
+  counter.sure = of.sure;
   counter.left = left;
   return true;
 }

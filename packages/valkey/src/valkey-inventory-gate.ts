@@ -36,8 +36,8 @@ export function createValkeyInventoryGate(
     },
     repair: async (of) => {
       checkRepair(of);
-      const { version, left, drop, sold, doubt } = of;
-      const numbers = [String(left), doubt ? "1" : "0", keepMs, String(drop.length)];
+      const { version, left, drop, sold, sure } = of;
+      const numbers = [String(left), sure ? "1" : "0", keepMs, String(drop.length)];
       return client.run(REPAIR_GATE, keysOf(of), [version, ...numbers, ...drop, ...sold]);
     },
   };

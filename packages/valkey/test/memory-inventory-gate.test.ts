@@ -19,13 +19,13 @@ test("a counter that nobody used for a day is forgotten, and its versions never 
   const gate = createMemoryInventoryGate(clock);
   const of = { event: "summer-tour", sku: "floor" };
   const { version } = await gate.inspect(of);
-  await gate.repair({ ...of, version, left: 5, drop: [], sold: [], doubt: false });
+  await gate.repair({ ...of, version, left: 5, drop: [], sold: [], sure: true });
   clock.advance(GATE_KEEP_MS - 1);
   expect((await gate.inspect(of)).left).toBe(5);
   clock.advance(GATE_KEEP_MS);
   const later = await gate.inspect(of);
   expect(later.left).toBeUndefined();
-  const repair = { ...of, left: 5, drop: [], sold: [], doubt: false };
+  const repair = { ...of, left: 5, drop: [], sold: [], sure: true };
   expect(await gate.repair({ ...repair, version })).toBe(false);
   expect(await gate.repair({ ...repair, version: later.version })).toBe(true);
 });

@@ -86,7 +86,7 @@ test("started again without its scripts and without its keys: no refusal more, a
   const gate = createValkeyInventoryGate(client);
   const of = { event: "restarted", sku: "floor" };
   const { version } = await gate.inspect(of);
-  await gate.repair({ ...of, version, left: 1, drop: [], sold: [], doubt: false });
+  await gate.repair({ ...of, version, left: 1, drop: [], sold: [], sure: true });
   await bucket.take(policy, "someone");
   await server.restart();
   await untilUp(client);
@@ -157,7 +157,7 @@ test("memory is full and nothing may be evicted: the limiter is away, a settleme
   const small = { name: "small", capacity: 1, refillMs: 60_000 };
   await bucket.take(small, "known");
   const { version } = await gate.inspect(of);
-  await gate.repair({ ...of, version, left: 10, drop: [], sold: [], doubt: false });
+  await gate.repair({ ...of, version, left: 10, drop: [], sold: [], sure: true });
   await gate.reserve({ ...of, jti: "under way", quantity: 1 });
   await gate.reserve({ ...of, jti: "in vain", quantity: 2 });
 
@@ -194,7 +194,7 @@ test("memory is full and the server evicts: said at the start, gates become unkn
   }));
   for (const of of skus) {
     const { version } = await gate.inspect(of);
-    await gate.repair({ ...of, version, left: 1, drop: [], sold: [], doubt: false });
+    await gate.repair({ ...of, version, left: 1, drop: [], sold: [], sure: true });
     await gate.reserve({ ...of, jti: "winner", quantity: 1 });
     await gate.settle({ ...of, jti: "winner", outcome: "sold" });
   }
@@ -255,7 +255,7 @@ test("a user with just these commands on vst:* can use it; without INFO it is sa
   const of = { event: "acl", sku: "floor" };
   await shared().command("SET", "vst:gate:{acl}:floor:sold", "of another type");
   const { version } = await gate.inspect(of);
-  await gate.repair({ ...of, version, left: 2, drop: ["x"], sold: ["y"], doubt: false });
+  await gate.repair({ ...of, version, left: 2, drop: ["x"], sold: ["y"], sure: true });
   await gate.reserve({ ...of, jti: "a", quantity: 1 });
   await gate.settle({ ...of, jti: "a", outcome: "sold" });
   await gate.reserve({ ...of, jti: "b", quantity: 1 });

@@ -145,7 +145,7 @@ describe("a cluster", () => {
       await gate.reserve({ ...of, jti: "a", quantity: 1 });
       await gate.settle({ ...of, jti: "a", outcome: "sold" });
       const { version } = await gate.inspect(of);
-      await gate.repair({ ...of, version, left: 1, drop: [], sold: [], doubt: false });
+      await gate.repair({ ...of, version, left: 1, drop: [], sold: [], sure: true });
     }
     const slots = async (pattern: string): Promise<Set<unknown>> => {
       const keys = (await server().command("KEYS", pattern)) as readonly string[];

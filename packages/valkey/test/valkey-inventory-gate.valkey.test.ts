@@ -31,7 +31,7 @@ async function openSale(sku: string, left: number) {
   const gate = await openGate();
   const of = { event: "lost", sku };
   const { version } = await gate.inspect(of);
-  await gate.repair({ ...of, version, left: left + 2, drop: [], sold: [], doubt: false });
+  await gate.repair({ ...of, version, left: left + 2, drop: [], sold: [], sure: true });
   await gate.reserve({ ...of, jti: "winner", quantity: 1 });
   await gate.settle({ ...of, jti: "winner", outcome: "sold" });
   await gate.reserve({ ...of, jti: "busy", quantity: 1 });
@@ -66,7 +66,7 @@ describe("what the server loses or is made to hold is unknown, never sold out an
     await gate.settle({ ...of, jti: "next", outcome: "not-sold" });
     const { version, leases } = await gate.inspect(of);
     const drop = leases.map(({ jti }) => jti);
-    await gate.repair({ ...of, version, left: 1, drop, sold: ["winner"], doubt: false });
+    await gate.repair({ ...of, version, left: 1, drop, sold: ["winner"], sure: true });
     expect(await gate.reserve({ ...of, jti: "last", quantity: 1 })).toEqual({ kind: "leased" });
     expect(await gate.reserve({ ...of, jti: "none", quantity: 1 })).toMatchObject({
       kind: "sold-out",
@@ -81,11 +81,19 @@ describe("what the server loses or is made to hold is unknown, never sold out an
     ["the mark is text", (key) => ["HSET", key("state"), "sure", "yes"]],
   ])("%s: sold out is said, and that it is not sure", async (_, damage) => {
     const { gate, of, key } = await openSale("unsure", 0);
+    const { life } = await gate.inspect(of);
     await server().command(...damage(key));
     expect(await gate.reserve({ ...of, jti: "next", quantity: 1 })).toEqual({
       kind: "sold-out",
       sure: false,
     });
+    // Whoever told it of buyers before must tell it again. The mark says nothing of what it remembers.
+    const now = await gate.inspect(of);
+    expect(now.life === life).toBe(damage(key)[0] === "HSET");
+    expect((await gate.inspect(of)).version).toBe(now.version);
+    const repair = { ...of, left: 0, drop: [], sold: ["winner"], sure: true };
+    expect(await gate.repair({ ...repair, version: now.version })).toBe(true);
+    expect(await gate.reserve({ ...of, jti: "next", quantity: 1 })).toMatchObject({ sure: true });
     await server().command("FLUSHALL");
   });
 
@@ -134,7 +142,7 @@ test("after FLUSHALL an old repair does not fit, and the counter is unknown unti
   const { gate, of } = await openSale("flushed", 3);
   const old = await gate.inspect(of);
   await server().command("FLUSHALL");
-  const repair = { ...of, left: 99, drop: [], sold: [], doubt: false };
+  const repair = { ...of, left: 99, drop: [], sold: [], sure: true };
   expect(await gate.repair({ ...repair, version: old.version })).toBe(false);
   expect(await gate.reserve({ ...of, jti: "next", quantity: 1 })).toEqual({ kind: "unknown" });
   expect(await gate.repair({ ...repair, version: old.version })).toBe(false);
@@ -165,7 +173,7 @@ test("SCRIPT FLUSH under load: no reservation fails and none counts twice (RL-01
   const gate = await openGate();
   const of = { event: "scripts", sku: "floor" };
   const { version } = await gate.inspect(of);
-  await gate.repair({ ...of, version, left: 100_000, drop: [], sold: [], doubt: false });
+  await gate.repair({ ...of, version, left: 100_000, drop: [], sold: [], sure: true });
   let leased = 0;
   const buy = async (): Promise<void> => {
     const { kind } = await gate.reserve({ ...of, jti: `fan-${(leased += 1)}`, quantity: 1 });
@@ -218,7 +226,7 @@ test("a repair beside 2,000 purchases a second never invents a seat", async () =
       left: wanted,
       drop: [],
       sold,
-      doubt: false,
+      sure: true,
     });
   };
   const load = startLoad(buy, { perSecond: 2_000 });
@@ -249,7 +257,7 @@ test.each<[string, readonly string[]]>([
     const gate = await openGate();
     const of = { event: "crowd", sku: "floor" };
     const first = await gate.inspect(of);
-    await gate.repair({ ...of, version: first.version, left: 0, drop: [], sold: [], doubt: false });
+    await gate.repair({ ...of, version: first.version, left: 0, drop: [], sold: [], sure: true });
     const counts = { asked: 0, letThrough: 0 };
     const comeInVain = async (): Promise<void> => {
       const jti = `fan-${(counts.asked += 1)}`;
@@ -269,7 +277,7 @@ test.each<[string, readonly string[]]>([
     await pass(20); // the look at PostgreSQL: meanwhile the gate moves
     const leased = leases.length;
     expect(
-      await gate.repair({ ...of, version, left: 0 - leased, drop: [], sold: [], doubt: true }),
+      await gate.repair({ ...of, version, left: 0 - leased, drop: [], sold: [], sure: false }),
     ).toBe(true);
     await pass(50);
     const before = { ...counts };
@@ -279,7 +287,7 @@ test.each<[string, readonly string[]]>([
     expect((await load.stop()).wrong).toEqual([]);
     const state = await gate.inspect(of);
     // Quiet now: exact again.
-    await gate.repair({ ...of, version: state.version, left: 0, drop: [], sold: [], doubt: false });
+    await gate.repair({ ...of, version: state.version, left: 0, drop: [], sold: [], sure: true });
     expect(await gate.inspect(of)).toMatchObject({ left: 0, leases: [] });
     await server().command("FLUSHALL");
   },

@@ -8,22 +8,16 @@ import {
   type PurchaseAnswer,
 } from "@vestibule/contracts/purchase-api";
 import type { Clock } from "@vestibule/kernel/clock";
-import type { EpochMs } from "@vestibule/kernel/units";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
-import { assertBearer } from "@vestibule/service/bearer";
 import { readJson } from "@vestibule/service/json-body";
 import { problem } from "@vestibule/service/problems";
 import type { Secret } from "@vestibule/service/secret";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { readEvent } from "../attempt.ts";
-import type {
-  CreditSubject,
-  HoldActor,
-  HoldName,
-  HoldOutcome,
-  HoldRefusal,
-  Holds,
-} from "../ledger-types.ts";
+import type { Credits } from "../credits.ts";
+import type { HoldActor, HoldName, HoldOutcome, HoldRefusal, Holds } from "../ledger-types.ts";
+import type { ClientLimit } from "./client-limit.ts";
+import { assertShop } from "./shop-check.ts";
 
 export interface HoldRouteDependencies {
   readonly holds: Holds;
@@ -32,8 +26,10 @@ export interface HoldRouteDependencies {
   readonly shopToken: Secret | undefined;
   /** A name for a new order, 128 random bits. */
   readonly newOrderId: () => string;
-  /** Signs what a buyer shows the mint after a hold that failed by a fault. Never throws. */
-  readonly credits?: { for(subject: CreditSubject, now: EpochMs): Promise<string | undefined> };
+  /** Signs what a buyer shows the mint after a hold that failed by a fault. */
+  readonly credits: Credits;
+  /** For whoever is not the shop: anybody can make up names of holds. */
+  readonly readLimit: Pick<ClientLimit, "take">;
 }
 
 const HOLD_ID = /^[A-Za-z0-9_-]{22}$/;
@@ -44,17 +40,25 @@ const HOLD_PATH = "/v1/events/:event/holds/:holdId";
  * its buyer nor the shop there is no such hold.
  */
 export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
-  const { holds, clock, shopToken, newOrderId, credits } = deps;
+  const { holds, clock, shopToken, newOrderId, credits, readLimit } = deps;
+  const limited = async (context: ServiceContext, by: HoldActor): Promise<HoldActor> => {
+    if (by.kind === "buyer") await readLimit.take(context);
+    return by;
+  };
 
   app.get(HOLD_PATH, async (context) => {
-    const hold = await holds.get({ ...readName(context), by: readActor(context, shopToken) });
+    const name = readName(context);
+    const by = await limited(context, readActor(context, shopToken));
+    const hold = await holds.get({ ...name, by });
     if (hold === undefined) throw problem("not-found");
     return answer(context, 200, hold);
   });
 
   app.post(`${HOLD_PATH}/extend`, async (context) => {
+    const name = readName(context);
     const visitor = readVisitor(context);
-    return answer(context, 200, holdOf(await holds.extend({ ...readName(context), visitor })));
+    await readLimit.take(context);
+    return answer(context, 200, holdOf(await holds.extend({ ...name, visitor })));
   });
 
   app.post(`${HOLD_PATH}/confirm`, async (context) => {
@@ -69,8 +73,8 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
   });
 
   app.post(`${HOLD_PATH}/cancel`, async (context) => {
-    const by = readActor(context, shopToken);
     const name = readName(context);
+    const by = await limited(context, readActor(context, shopToken));
     const { reason } = await readJson(context.req.raw, holdCancellationSchema);
     if (reason === "buyer")
       return answer(context, 200, holdOf(await holds.cancel({ ...name, by })));
@@ -78,7 +82,7 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
     if (by.kind !== "shop") throw problem("unauthorized");
     const outcome = await holds.fail(name);
     if (outcome.kind !== "done") throw refused(outcome);
-    const credit = await credits?.for(outcome.unspent, clock.now());
+    const credit = await credits.for(outcome.unspent, clock.now());
     return answer(context, 200, { ...outcome.hold, ...(credit === undefined ? {} : { credit }) });
   });
 }
@@ -118,12 +122,6 @@ function readVisitor(context: ServiceContext): string {
   const visitor = parse(visitorSchema, context.req.header(VISITOR_HEADER));
   if (!visitor.ok) throw problem("not-found");
   return hashVisitor(visitor.value);
-}
-
-/** @throws AppError `unauthorized`. */
-function assertShop(context: ServiceContext, shopToken: Secret | undefined): void {
-  if (shopToken === undefined) throw problem("unauthorized");
-  assertBearer(context.req.header("Authorization"), shopToken);
 }
 
 function holdOf(outcome: HoldOutcome): HoldAnswer {

@@ -4,19 +4,34 @@ import { parse } from "@vestibule/contracts/parse";
 import type { PurchaseAnswer } from "@vestibule/contracts/purchase-api";
 import { noStore, type ServiceApp } from "@vestibule/service/app";
 import { problem } from "@vestibule/service/problems";
+import type { Secret } from "@vestibule/service/secret";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { readEvent } from "../attempt.ts";
 import type { Ledger } from "../ledger-types.ts";
+import type { ClientLimit } from "./client-limit.ts";
+import { assertShop } from "./shop-check.ts";
 
 const ORDER_ID = /^[A-Za-z0-9_-]{22}$/;
 
+export interface OrderRouteDependencies {
+  readonly ledger: Ledger;
+  readonly shopToken: Secret | undefined;
+  /** For whoever is not the shop: anybody can make up names of orders. */
+  readonly readLimit: Pick<ClientLimit, "take">;
+}
+
 /** `GET …/orders/{orderId}`: for the buyer's own visitor secret; for everybody else there is no such order. */
-export function orderRoutes(app: ServiceApp, { ledger }: { ledger: Ledger }): void {
+export function orderRoutes(
+  app: ServiceApp,
+  { ledger, shopToken, readLimit }: OrderRouteDependencies,
+): void {
   app.get("/v1/events/:event/orders/:orderId", async (context) => {
     const event = readEvent(context);
     const orderId = context.req.param("orderId");
     const visitor = parse(visitorSchema, context.req.header(VISITOR_HEADER));
     if (!visitor.ok || !ORDER_ID.test(orderId)) throw problem("not-found");
+    if (context.req.header("Authorization") === undefined) await readLimit.take(context);
+    else assertShop(context, shopToken);
     const order: PurchaseAnswer | undefined = await ledger.order({
       event,
       visitor: hashVisitor(visitor.value),

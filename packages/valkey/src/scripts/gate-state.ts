@@ -9,7 +9,7 @@
  * - `…:sold`, a set: the jti that bought.
  *
  * A server that evicts takes keys one by one: the counts show that one of the other two was lost, and the
- * gate knows no more than it has. A key of another type is removed.
+ * gate knows no more than it has; one that lost buyers begins another life. A key of another type is removed.
  */
 export const GATE_STATE = `
 local STATE, LEASES, SOLD = KEYS[1], KEYS[2], KEYS[3]
@@ -57,10 +57,11 @@ local function read_state()
   if not state.owed or whole(held[2]) ~= redis.call('HLEN', LEASES) then
     state.left = nil
   end
-  if state.left == nil or whole(held[3]) ~= redis.call('SCARD', SOLD) then
+  local remembers = (whole(held[3]) or 0) == redis.call('SCARD', SOLD)
+  if state.left == nil or not remembers then
     state.sure = false
   end
-  if not state.born or not string.find(state.born, '^%d+%-%d+$')
+  if not remembers or not state.born or not string.find(state.born, '^%d+%-%d+$')
     or not state.moves or not state.repairs or not state.asked then
     -- The time of its birth: after a flush no version comes back.
     local time = redis.call('TIME')

@@ -8,13 +8,12 @@ export const INSPECT_GATE: Script<GateState> = {
   text: `-- inspect_gate: one moment of a gate.
 -- KEYS[1..3]  state, leases, sold (one hash tag)
 -- ARGV[1]  milliseconds that the keys are kept
--- Returns  {version (born.moves.repairs.asked.seats under a lease), known 1 or 0, left, sure 1 or 0, buyers, {jti, quantity, expired 1 or 0, jti, ...}}
+-- Returns  {born, version (born.moves.repairs.asked.seats under a lease), known 1 or 0, left, sure 1 or 0, buyers, {jti, quantity, expired 1 or 0, jti, ...}}
 -- A gate that was never used gets a version, so that a repair can tell whether it moved.
 ${GATE_STATE}
 local state = read_state()
 if state.new then
-  save_version(state)
-  keep(ARGV[1])
+  save_state(state, ARGV[1])
 end
 local now = now_ms()
 local leases, leased = {}, 0
@@ -28,17 +27,24 @@ for index = 1, #held, 2 do
 end
 local version = state.born .. '.' .. digits(state.moves) .. '.' .. digits(state.repairs)
   .. '.' .. digits(state.asked) .. '.' .. digits(leased)
-return {version, state.left and 1 or 0, (state.left or 0) - (state.left and state.owed or 0), state.sure and 1 or 0, redis.call('SCARD', SOLD), leases}
+return {state.born, version, state.left and 1 or 0, (state.left or 0) - (state.left and state.owed or 0), state.sure and 1 or 0, redis.call('SCARD', SOLD), leases}
 `,
   read: (reply) => {
-    if (!Array.isArray(reply) || reply.length !== 6) return undefined;
-    const [version, known, left, sure, buyers, flat] = reply as unknown[];
-    if (typeof version !== "string" || !isWhole(left) || (known !== 0 && known !== 1))
-      return undefined;
+    if (!Array.isArray(reply) || reply.length !== 7) return undefined;
+    const [life, version, known, left, sure, buyers, flat] = reply as unknown[];
+    if (typeof life !== "string" || typeof version !== "string") return undefined;
+    if (!isWhole(left) || (known !== 0 && known !== 1)) return undefined;
     if ((sure !== 0 && sure !== 1) || !isWhole(buyers) || buyers < 0) return undefined;
     const leases = readLeases(flat);
     if (leases === undefined) return undefined;
-    return { version, left: known === 1 ? left : undefined, sure: sure === 1, buyers, leases };
+    return {
+      left: known === 1 ? left : undefined,
+      sure: sure === 1,
+      buyers,
+      leases,
+      version,
+      life,
+    };
   },
 };
 

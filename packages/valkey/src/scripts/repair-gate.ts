@@ -8,7 +8,7 @@ export const REPAIR_GATE: Script<boolean> = {
 -- KEYS[1..3]  state, leases, sold (one hash tag)
 -- ARGV[1]  version
 -- ARGV[2]  seats left, below 0 when leases are for more than there is, by a look at the gate and a later one at what was sold
--- ARGV[3]  1 when buyers may be unknown from now on, 0 when nothing speaks for that
+-- ARGV[3]  1 when every buyer is known from now on, 0 when not
 -- ARGV[4]  milliseconds that the keys are kept
 -- ARGV[5]  how many jti follow whose leases are dropped; the rest are buyers
 -- ARGV[6..]  jti
@@ -43,8 +43,7 @@ end
 if moved then
   left = left - (state.asked - whole(asked))
 end
--- A counter made anew for a sale in which nobody bought yet is sure; one that is there stays as sure as it was.
-state.sure = ARGV[3] ~= '1' and (state.sure or not state.left)
+state.sure = ARGV[3] == '1'
 state.left, state.owed = math.max(0, left), math.max(0, -left)
 state.repairs = state.repairs + 1
 save_state(state, ARGV[4])

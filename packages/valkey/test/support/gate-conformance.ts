@@ -24,7 +24,7 @@ const someSale = (): SeatsOf => ({ event: "summer-tour", sku: `floor-${(sales +=
 async function openSale(world: GateWorld, left: number): Promise<SeatsOf> {
   const of = someSale();
   const { version } = await world.gate.inspect(of);
-  const done = await world.gate.repair({ ...of, version, left, drop: [], sold: [], doubt: false });
+  const done = await world.gate.repair({ ...of, version, left, drop: [], sold: [], sure: true });
   expect(done).toBe(true);
   return of;
 }
@@ -45,7 +45,7 @@ const MOVES: readonly [string, (gate: InventoryGate, of: SeatsOf) => Promise<unk
     "another repair",
     async (gate, of) => {
       const { version } = await gate.inspect(of);
-      await gate.repair({ ...of, version, left: 7, drop: [], sold: [], doubt: false });
+      await gate.repair({ ...of, version, left: 7, drop: [], sold: [], sure: true });
     },
   ],
 ];
@@ -61,7 +61,7 @@ async function expectRepairToYield(
   const { version } = await world.gate.inspect(of);
   await move(world.gate, of);
   const before = await world.gate.inspect(of);
-  const repair = { ...of, version, left: 99, drop: ["first"], sold: [], doubt: true };
+  const repair = { ...of, version, left: 99, drop: ["first"], sold: [], sure: false };
   expect(await world.gate.repair(repair)).toBe(false);
   expect(await world.gate.inspect(of)).toEqual(before);
 }
@@ -226,7 +226,7 @@ const GUARANTEES: readonly Guarantee[] = [
       await world.gate.settle({ ...of, jti: "later", outcome: "sold" });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 2, buyers: 1 });
       const { version } = await world.gate.inspect(of);
-      await world.gate.repair({ ...of, version, left: 3, drop: ["gone"], sold: [], doubt: false });
+      await world.gate.repair({ ...of, version, left: 3, drop: ["gone"], sold: [], sure: true });
       // After the repair: its seat has come back already.
       await world.gate.settle({ ...of, jti: "gone", outcome: "not-sold" });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 3, leases: [] });
@@ -247,7 +247,7 @@ const GUARANTEES: readonly Guarantee[] = [
         { jti: "a", quantity: 1, expired: false },
       ]);
       // So that a repair that saw it expired does not end it.
-      const repair = { ...of, version, left: 4, drop: ["a"], sold: [], doubt: false };
+      const repair = { ...of, version, left: 4, drop: ["a"], sold: [], sure: true };
       expect(await world.gate.repair(repair)).toBe(false);
     },
   },
@@ -271,7 +271,7 @@ const GUARANTEES: readonly Guarantee[] = [
       await gate.reserve({ ...of, jti: "under way", quantity: 1 });
       await gate.settle({ ...of, jti: "before", outcome: "sold" });
       // 20 seats, seen before any of these sold; "before" was alive, and "crashed" was said to be gone.
-      const repair = { ...of, left: 19, drop: ["crashed"], sold: [], doubt: false };
+      const repair = { ...of, left: 19, drop: ["crashed"], sold: [], sure: true };
       expect(await gate.repair({ ...repair, version })).toBe(true);
       // Exactly, with "crashed", who may have come back: 20 - 1 - 2 - 1 - 1.
       expect(await gate.inspect(of)).toMatchObject({ left: 15, buyers: 2, sure: true });
@@ -292,7 +292,7 @@ const GUARANTEES: readonly Guarantee[] = [
       await gate.reserve({ ...of, jti: "a", quantity: 4 });
       const { version } = await gate.inspect(of);
       await gate.reserve({ ...of, jti: "b", quantity: 1 });
-      const repair = { ...of, version, drop: [], sold: [], doubt: false };
+      const repair = { ...of, version, drop: [], sold: [], sure: true };
       // 995 now. What was seen, and what "a" may give back, could make it right.
       expect(await gate.repair({ ...repair, left: 991 })).toBe(false);
       expect(await gate.repair({ ...repair, left: 3 })).toBe(true);
@@ -306,7 +306,7 @@ const GUARANTEES: readonly Guarantee[] = [
       const of = someSale();
       for (const jti of ["a", "b", "c"]) await gate.reserve({ ...of, jti, quantity: 2 });
       const { version } = await gate.inspect(of);
-      await gate.repair({ ...of, version, left: 3 - 6, drop: [], sold: [], doubt: false });
+      await gate.repair({ ...of, version, left: 3 - 6, drop: [], sold: [], sure: true });
       expect(await gate.inspect(of)).toMatchObject({ left: -3 });
       const lefts: unknown[] = [];
       for (const jti of ["a", "b", "c"]) {
@@ -333,23 +333,22 @@ const GUARANTEES: readonly Guarantee[] = [
   },
 
   {
-    title: "doubt makes sold-out unsure for good; a rebuild without doubt is sure",
+    title: "sold-out is as sure as the last repair said, and never without a counter",
     holds: async (suite) => {
       const { open } = suite;
       const world = await open();
       const of = await openSale(world, 0);
       const refused = async () => world.gate.reserve({ ...of, jti: "a", quantity: 1 });
-      const repair = async (doubt: boolean) => {
+      const repair = async (sure: boolean) => {
         const { version } = await world.gate.inspect(of);
-        await world.gate.repair({ ...of, version, left: 0, drop: [], sold: [], doubt });
+        await world.gate.repair({ ...of, version, left: 0, drop: [], sold: [], sure });
       };
       expect(await refused()).toEqual({ kind: "sold-out", sure: true });
       await repair(false);
-      expect(await refused()).toEqual({ kind: "sold-out", sure: true });
+      expect(await refused()).toEqual({ kind: "sold-out", sure: false });
       await repair(true);
-      expect(await refused()).toEqual({ kind: "sold-out", sure: false });
-      await repair(false);
-      expect(await refused()).toEqual({ kind: "sold-out", sure: false });
+      expect(await refused()).toEqual({ kind: "sold-out", sure: true });
+      expect((await world.gate.inspect(someSale())).sure).toBe(false);
     },
   },
 
@@ -362,11 +361,30 @@ const GUARANTEES: readonly Guarantee[] = [
       await world.gate.reserve({ ...of, jti: "lost-answer", quantity: 1 });
       const { version } = await world.gate.inspect(of);
       const sold = ["lost-answer", "earlier"];
-      await world.gate.repair({ ...of, version, left: 0, drop: [], sold, doubt: false });
+      await world.gate.repair({ ...of, version, left: 0, drop: [], sold, sure: true });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 0, leases: [], buyers: 2 });
       for (const jti of sold) {
         expect(await world.gate.reserve({ ...of, jti, quantity: 1 })).toEqual({ kind: "known" });
       }
+    },
+  },
+
+  {
+    title: "buyers may be told to a gate one by one; its life shows that it still knows them",
+    holds: async (suite) => {
+      const { gate } = await suite.open();
+      const of = someSale();
+      const { life } = await gate.inspect(of);
+      await gate.reserve({ ...of, jti: "under way", quantity: 1 });
+      for (const jti of ["earlier", "under way", "earlier"]) {
+        await gate.settle({ ...of, jti, outcome: "sold" });
+      }
+      const state = await gate.inspect(of);
+      expect(state).toMatchObject({ life, left: undefined, leases: [], buyers: 2, sure: false });
+      const repair = { ...of, left: 0, drop: [], sold: [], sure: true };
+      expect(await gate.repair({ ...repair, version: state.version })).toBe(true);
+      expect(await gate.reserve({ ...of, jti: "earlier", quantity: 1 })).toEqual({ kind: "known" });
+      expect((await gate.inspect(someSale())).life).not.toBe(life);
     },
   },
 
@@ -400,7 +418,7 @@ const GUARANTEES: readonly Guarantee[] = [
       }
       await expect(world.gate.reserve({ ...of, jti: "", quantity: 1 })).rejects.toThrow(/jti/);
       await expect(world.gate.inspect({ ...of, event: "a}b" })).rejects.toThrow(/event/);
-      const repair = { ...of, version: "x", drop: [], sold: [], doubt: false };
+      const repair = { ...of, version: "x", drop: [], sold: [], sure: true };
       await expect(world.gate.repair({ ...repair, left: 0.5 })).rejects.toThrow(/left/);
       expect(await world.gate.inspect(of)).toMatchObject({ left: 5, leases: [] });
     },

@@ -87,7 +87,7 @@ export class Sale {
       left: seen.left - leased,
       drop: gone.map(({ jti }) => jti),
       sold: sold.map(({ jti }) => jti),
-      doubt: false,
+      sure: true,
     });
   }
 
