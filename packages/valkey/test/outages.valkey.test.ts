@@ -237,7 +237,7 @@ test("a policy that evicts is said once for each change, not at every reconnect"
 
 /** All that a user needs: the calls, and what the scripts call in turn. */
 const COMMANDS =
-  "evalsha eval ping time type get set del unlink pttl pexpire hget hmget hgetall hlen hset hdel scard sadd sismember";
+  "evalsha eval ping time type set del unlink pttl pexpire hget hmget hgetall hlen hset hdel scard sadd sismember";
 
 test("a user with just these commands on vst:* can use it; without INFO it is said that nothing is known", async () => {
   const rules = COMMANDS.split(" ").map((command) => `+${command}`);
