@@ -35,8 +35,8 @@ export async function createCredits(
   const key = await readKey(keyText);
   return {
     for: async ({ event, visitor, number, slot }, now) => {
-      const claims = { issuer, event, sub: visitor, number: ticketNumber(number), slot };
       try {
+        const claims = { issuer, event, sub: visitor, number: ticketNumber(number), slot };
         return await signCredit(key, { ...claims, iat: toSeconds(now) });
       } catch (error) {
         log.error("credit-not-signed", error);

@@ -57,6 +57,15 @@ test("without a key no credits are given, and nothing fails", async () => {
   expect(await credits.for(ADMITTED, NOW)).toBeUndefined();
 });
 
+test("what cannot be signed is told to the log, and fails no answer", async () => {
+  const { privateJwk } = await generateKeyPair();
+  const said: string[] = [];
+  const log = { ...silentLog, error: (event: string) => void said.push(event) };
+  const credits = await createCredits(JSON.stringify(privateJwk), { issuer: ISSUER, log });
+  expect(await credits.for({ ...ADMITTED, number: -1 }, NOW)).toBeUndefined();
+  expect(said).toEqual(["credit-not-signed"]);
+});
+
 test("a text that is no key stops the start, and no message shows any of it", async () => {
   const { privateJwk } = await generateKeyPair();
   const other = await generateKeyPair();

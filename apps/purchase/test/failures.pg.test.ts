@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function expectCredit(answer: Response, fan: Fan): Promise<void> {
+async function expectCredit(answer: Response, fan: Fan, secondsAgo = 10): Promise<void> {
   const { credit } = (await answer.clone().json()) as { credit?: string };
   const keys = await parseJwks({ keys: [publicJwk] });
   if (!keys.ok) throw new Error(keys.refusal.reason);
@@ -35,7 +35,7 @@ async function expectCredit(answer: Response, fan: Fan): Promise<void> {
   const now = world.clock.now();
   const rules = { keys: keys.value, issuer: ISSUER, event: EVENT, visitor, now, skewSeconds: 5 };
   const read = await verifyCredit(credit ?? "", rules);
-  expect(read).toMatchObject({ ok: true, value: { number, slot: toSeconds(now) - 10 } });
+  expect(read).toMatchObject({ ok: true, value: { number, slot: toSeconds(now) - secondsAgo } });
 }
 
 describe("a fault of ours after a good admission", () => {
@@ -80,6 +80,51 @@ describe("a fault of ours after a good admission", () => {
     }
     expect((await fetch(`${other.url}/healthz`)).status).toBe(200);
     await other.stop();
+  });
+
+  test("a sku that is new here, while PostgreSQL hangs: 503 with a credit after one look, not after two waits", async () => {
+    const release = Promise.withResolvers<void>();
+    const isLocked = Promise.withResolvers<void>();
+    await world.setStock(EVENT, "new", 10);
+    const fresh = await world.another(46);
+    const lock = world.database.sql.begin(async (tx) => {
+      await tx`lock table stock in access exclusive mode`;
+      isLocked.resolve();
+      await release.promise;
+    });
+    await isLocked.promise;
+    const fan = await world.fan();
+    const startedAt = performance.now();
+    const body = { sku: "new", quantity: 1 };
+    const answer = await world.buy(fan, { base: fresh.url, body });
+    expect(performance.now() - startedAt).toBeLessThan(4_500);
+    expect(await wordOf(answer)).toBe("503 unavailable");
+    await expectCredit(answer, fan);
+    release.resolve();
+    await lock;
+    expect((await world.buy(fan, { base: fresh.url, body })).status).toBe(201);
+    await fresh.stop();
+  });
+
+  test("whoever asks again after their time, or during a hold, for an answer that we cannot look up has one too", async () => {
+    const late = await world.fan({ secondsAgo: 700 });
+    const held = await world.fan();
+    await world.database.sql`alter table spends rename to spends_gone`;
+    const answer = await world.buy(late);
+    world.mint.drip = { state: "paused", heldSince: world.clock.now() - 1_000, heldScope: "all" };
+    world.clock.advance(4_000);
+    const duringHold = await world.buy(held);
+    await world.database.sql`alter table spends_gone rename to spends`;
+    world.mint.drip = {};
+    expect(await wordOf(answer)).toBe("500 internal");
+    await expectCredit(answer, late, 704);
+    expect(await wordOf(duringHold)).toBe("500 internal");
+    await expectCredit(duringHold, held, 14);
+    // Found, and nothing bought: no fault of ours.
+    const refused = await world.buy(late);
+    expect(Object.keys((await refused.json()) as object)).not.toContain("credit");
+    world.clock.advance(4_000);
+    expect((await world.buy(await world.fan())).status).toBe(201);
   });
 
   test("a 500 has one too, and says nothing else", async () => {

@@ -590,6 +590,22 @@ describe("the loop", () => {
     expect(new Set(seen).size).toBe(200);
   });
 
+  test("a round under way is waited for: a service that stops closes its store behind it", async () => {
+    const look = Promise.withResolvers<never>();
+    const { repair, lines } = counting(
+      () => [seats],
+      () => look.promise,
+    );
+    const round = repair.round();
+    let isIdle = false;
+    const idle = repair.idle().then(() => (isIdle = true));
+    await Promise.resolve();
+    expect(isIdle).toBe(false);
+    look.reject(new AppError("unavailable"));
+    await Promise.all([round, idle]);
+    expect(lines.map((line) => line.event)).toEqual(["inventory-repair-postponed"]);
+  });
+
   test("says what it changed, and nothing when it changed nothing", async () => {
     const { repair, lines } = counting(() => [seats]);
     await repair.round();

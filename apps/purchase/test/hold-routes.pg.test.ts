@@ -279,8 +279,12 @@ test("a sweep that fails is logged and the next one works; two at once are one",
   };
   const sweep = createHoldSweep({ holds, log });
   const both = [sweep.tick(), sweep.tick()];
+  let isIdle = false;
+  const idle = sweep.idle().then(() => (isIdle = true));
+  await Promise.resolve();
+  expect(isIdle).toBe(false); // a service that stops waits for it
   open();
-  await Promise.all(both);
+  await Promise.all([...both, idle]);
   expect([sweeps, lines]).toEqual([1, ["hold-sweep-failed"]]);
   await sweep.tick();
   expect([sweeps, lines]).toEqual([2, ["hold-sweep-failed"]]);

@@ -218,6 +218,19 @@ describe("a hold keeps seats and ends once", () => {
     expect((await world.books()).spends).toBe(0);
   });
 
+  test("1,200 holds that end at once are given back by one sweep", async () => {
+    await world.put(2_000);
+    await world.database.sql`update stock set held = 1200 where event = ${EVENT} and sku = ${SKU}`;
+    await world.database.sql`
+      insert into holds (hold_id, event, sku, quantity, number, visitor, buyer, counted, jti, slot,
+                         idempotency_key, request, held_at, expires_at, extension_seconds)
+      select 'due-' || n, ${EVENT}, ${SKU}, 1, n, 'v-' || n, 'v-' || n, false, 'j-' || n, 0, '1',
+             'hold', now() - interval '2 seconds', now() - interval '1 second', 0
+        from generate_series(1, 1200) as n`;
+    expect(await world.holds.sweep()).toBe(1_200);
+    expect(await world.stock.get(EVENT, SKU)).toMatchObject({ held: 0, remaining: 2_000 });
+  });
+
   test("a hold that nobody finishes gives its seats back at the next sweep, and says so", async () => {
     await world.put(2);
     const hold = await holdBy(1, { quantity: 2 });

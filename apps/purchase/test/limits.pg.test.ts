@@ -226,3 +226,62 @@ describe("guessing the organizer's token", () => {
     expect((await world.get(path, { Authorization: "Bearer wrong" })).status).toBe(429);
   });
 });
+
+describe("orders and holds that are looked at", () => {
+  const NAME = "n".repeat(22);
+  const paths = [
+    ["GET", `orders/${NAME}`],
+    ["GET", `holds/${NAME}`],
+    ["POST", `holds/${NAME}/extend`],
+    ["POST", `holds/${NAME}/cancel`],
+  ] as const;
+  const shop = { Authorization: `Bearer ${SHOP_TOKEN}` };
+  let limited: Awaited<ReturnType<PurchaseWorld["another"]>>;
+  beforeEach(async () => {
+    const config = { readLimit: { capacity: 4, refillMs: 60_000 } };
+    limited = await world.another(71, { config });
+  });
+  afterEach(() => limited.stop());
+  const ask = async (
+    [method, path]: readonly [string, string],
+    headers: Record<string, string> = {},
+  ): Promise<string> => {
+    const { visitor } = await world.fan();
+    const answer = await fetch(`${limited.url}/v1/events/${EVENT}/${path}`, {
+      method,
+      headers: {
+        "Vestibule-Visitor": visitor,
+        ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(method === "GET" ? {} : { body: "{}" }),
+    });
+    return wordOf(answer);
+  };
+
+  test("share one bucket of a client's address, whoever they say they are; another address has its own", async () => {
+    const from = (address: string) => ({ "X-Forwarded-For": address });
+    for (const each of paths) expect(await ask(each, from("192.0.2.1"))).toBe("404 not-found");
+    for (const each of paths) {
+      expect(await ask(each, from("192.0.2.1"))).toBe("429 too-many-requests");
+      expect(await ask(each, from("192.0.2.2"))).toBe("404 not-found");
+    }
+  });
+
+  test("are not limited for the shop's token, and a wrong one is nobody's", async () => {
+    for (let times = 0; times < 8; times += 1) {
+      expect(await ask(paths[0], shop)).toBe("404 not-found");
+      expect(await ask(paths[1], shop)).toBe("404 not-found");
+      expect(await ask(paths[0], { Authorization: "Bearer x" })).toBe("401 unauthorized");
+    }
+  });
+
+  test("are 503 while the limiter's store is away, but what the shop does goes on", async () => {
+    store.isLimiterAway = true;
+    for (const each of paths) expect(await ask(each)).toBe("503 unavailable");
+    expect(await ask(paths[1], shop)).toBe("404 not-found");
+    expect(await ask(paths[3], shop)).toBe("404 not-found");
+    store.isLimiterAway = false;
+    for (const each of paths) expect(await ask(each)).toBe("404 not-found");
+  });
+});

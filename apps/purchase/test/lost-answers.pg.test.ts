@@ -1,4 +1,6 @@
+import { connectDatabase } from "@vestibule/db/connect";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createLedger } from "../src/ledger.ts";
 import type { Hold } from "../src/ledger-types.ts";
 import { type CuttingProxy, cuttingProxy } from "./cutting-proxy.ts";
 import {
@@ -155,6 +157,27 @@ describe("trouble that passes is tried again inside the call", () => {
     expect(await world.stock.get(EVENT, SKU)).toMatchObject({ sold: 0, held: 1 });
     expect(await confirm()).toMatchObject({ kind: "confirmed" });
     expect(await world.stock.get(EVENT, SKU)).toMatchObject({ sold: 1, held: 0 });
+  });
+
+  test("nothing is tried again for whoever has been answered: their seat is sold to nobody behind their back", async () => {
+    await world.put(10);
+    await failNext("orders", "40001", 1);
+    const database = connectDatabase({
+      url: world.url,
+      applicationName: "ledger-test",
+      deadlineMs: 400,
+      statementTimeoutMs: 300,
+      lockTimeoutMs: 300,
+    });
+    const pause = Promise.withResolvers<void>();
+    const ledger = createLedger(database, { sleep: () => pause.promise });
+    await expect(ledger.purchase(attemptOf(1))).rejects.toMatchObject({ code: "unavailable" });
+    pause.resolve();
+    // Its place and its connection are free again, so that whatever it would have done is done.
+    await database.run((sql) => sql`select pg_sleep(0.1)`);
+    await database.close();
+    expect((await world.books()).spends).toBe(0);
+    expect(await world.ledger.purchase(attemptOf(1))).toMatchObject({ kind: "bought" });
   });
 
   test("a lock that waits too long is not tried again", async () => {
