@@ -34,6 +34,12 @@ export const strangerKey: TestKey = await testKey(
   "_FHNjmIYoaONpH7QAjDwWAgW7RO6MwOsXeuRFUiQgCU",
 );
 
+/** Test SHA(abc) of the same section: the one whose public half has its sign bit set. */
+export const oddKey: TestKey = await testKey(
+  "gz_mJAkje51i7HdYdSCRHpp1nOwdGXVbfakBuW3KPUI",
+  "7Bcrk61eVjv0kyxw4SRQNMNUZ-8u_U1k6_gZaDRn4r8",
+);
+
 export const JWKS: { readonly keys: readonly PublicJwk[] } = jwksDocument([
   keyOne.publicJwk,
   keyTwo.publicJwk,

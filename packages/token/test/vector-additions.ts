@@ -114,6 +114,8 @@ async function spellings({ vector, header, payload }: Builder) {
     await genuine("genuinely signed: padding at the payload", head, `${body}=`),
     await genuine("genuinely signed: spare bits in the header", spareBits(head), body),
     await genuine("genuinely signed: spare bits in the payload", head, spareBits(body)),
+    await genuine("genuinely signed: a character too many in the header", `${head}AA`, body),
+    await genuine("genuinely signed: a character too many in the payload", head, `${body}AA`),
     await genuine("genuinely signed: a line feed in the payload", head, `${body}\n`),
     await genuine(
       "genuinely signed: a space in the header",
@@ -130,6 +132,19 @@ function padded(content: object, name: string): string {
     if (text.length % 3 === 2) return text;
   }
   throw new Error("one of three lengths fits");
+}
+
+/** RFC 3629: what some readers replace, and some take as it is. */
+const INVALID_UTF8: readonly (readonly [string, readonly number[]])[] = [
+  ["a byte that begins nothing", [0xff]],
+  ["NUL in two bytes", [0xc0, 0x80]],
+  ["half a surrogate pair", [0xed, 0xa0, 0x80]],
+];
+
+/** With one more member, a text of these bytes. */
+function withBytes(object: string, bytes: readonly number[]): Uint8Array<ArrayBuffer> {
+  const head = new TextEncoder().encode(`${object.slice(0, -1)},"more":"`);
+  return new Uint8Array([...head, ...bytes, ...new TextEncoder().encode('"}')]);
 }
 
 async function json({ kind, claims, vector, header, payload }: Builder) {
@@ -156,6 +171,27 @@ async function json({ kind, claims, vector, header, payload }: Builder) {
       good.replace(`"exp":${exp}`, `"exp":0${exp}`),
     ),
     await text("a payload of 600 nested lists", `${"[".repeat(600)}${"]".repeat(600)}`),
+    await text("a payload that opens 1,100 nested lists", "[".repeat(1_100)),
+    await text("a claim of NaN in the payload", `${good.slice(0, -1)},"more":NaN}`),
+    await text("a claim of -Infinity in the payload", `${good.slice(0, -1)},"more":-Infinity}`),
+    ...(await Promise.all(
+      INVALID_UTF8.map(async ([name, bytes]) =>
+        vector(
+          `${name} in the payload`,
+          await forge(header({}), withBytes(good, bytes)),
+          no("malformed"),
+        ),
+      ),
+    )),
+    ...(await Promise.all(
+      INVALID_UTF8.map(async ([name, bytes]) =>
+        vector(
+          `${name} in the header`,
+          await forge(withBytes(JSON.stringify(header({})), bytes), payload({})),
+          no("malformed"),
+        ),
+      ),
+    )),
     await text("the claims below __proto__", `{"__proto__":${good}}`, no("bad-claims")),
     await text("the claims below a member of their own", `{"claims":${good}}`, no("bad-claims")),
     await claims("Exp instead of exp", { exp: undefined, Exp: exp }, no("bad-claims")),
@@ -216,7 +252,8 @@ async function own(build: Builder): Promise<VectorDraft[]> {
     no("wrong-audience"),
   );
   if (kind === "drip") return [audience, ...(await drip(build))];
-  const rest = kind === "admission" ? await admission(build) : [];
+  const rest =
+    kind === "admission" ? await admission(build) : kind === "credit" ? await credit(build) : [];
   return [audience, ...(await visitor(build)), ...(await sizes(build)), ...rest];
 }
 
@@ -268,6 +305,15 @@ async function admission({ claims }: Builder) {
       skewSeconds: 60,
     }),
     await claims("an hour before nbf", { iat: NBF - 3_700 }, early, { nowMs: at(NBF - 3_600) }),
+    await claims("exp is nbf, and the clock there", { iat: NBF, exp: NBF }, no("bad-claims"), {
+      nowMs: at(NBF),
+    }),
+    await claims(
+      "exp before nbf, and the clock within the tolerance",
+      { iat: NBF, exp: NBF - 2 },
+      no("bad-claims"),
+      { nowMs: at(NBF) },
+    ),
     await claims("nbf in milliseconds", { nbf: at(NBF) }, no("bad-claims")),
     await claims("exp in milliseconds", { exp: at(NBF + LIFETIME_SECONDS) }, tooLong),
     await claims("exp a hundred years ahead", { exp: NBF + 3_155_760_000 }, tooLong),
@@ -282,6 +328,15 @@ async function admission({ claims }: Builder) {
     }),
     await claims("act purchase and more", { act: "purchase refund" }, no("wrong-action")),
     await claims("an issuer in another case", { iss: ISSUER.toUpperCase() }, no("wrong-issuer")),
+  ];
+}
+
+async function credit({ claims }: Builder) {
+  const { iat } = CLAIMS.credit as { iat: number };
+  return [
+    await claims("exp is iat, and the clock there", { exp: iat }, no("bad-claims"), {
+      nowMs: at(iat),
+    }),
   ];
 }
 

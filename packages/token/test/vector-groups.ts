@@ -210,7 +210,7 @@ const RULES: readonly Rule[] = [
   ],
   [/^TV-08: empty|^empty text|^dots only/, "parts", "Each of the three parts has something in it."],
   [
-    /^TV-08: (header|payload)|^a byte order mark|in the payload$|payload's|no JSON$|^text behind|nested lists/,
+    /^TV-08: (header|payload)|^a byte order mark|in the (payload|header)$|payload's|no JSON$|^text behind|nested lists/,
     "json",
     "Header and payload are one JSON object each, in UTF-8, by the grammar of RFC 8259 and nothing beyond it.",
   ],

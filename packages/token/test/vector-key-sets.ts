@@ -2,6 +2,8 @@
 import { decodeBase64url, encodeBase64url } from "@vestibule/keys/base64url";
 import { keyIdOf } from "@vestibule/keys/public-key";
 
+import { calculateJwkThumbprint } from "jose";
+
 import type { Alg, VectorDraft } from "../conformance/pack.ts";
 import {
   LIFETIME_SECONDS,
@@ -11,6 +13,7 @@ import {
   forge,
   keyOne,
   keyTwo,
+  oddKey,
   privateSeedOne,
   spareBits,
   strangerKey,
@@ -52,6 +55,7 @@ export async function keySetVectors(alg: Alg): Promise<readonly VectorDraft[]> {
     ...(await duplicates(build)),
     ...rubbish(alg),
     ...forms(alg),
+    ...(await spelledKeys(alg)),
     ...(await degenerate(build)),
     ...(await lives(build)),
   ];
@@ -208,6 +212,7 @@ function mistakes({ publicJwk: { kid, x } }: TestKey): readonly (readonly [strin
     ["x missing", { x: undefined }],
     ["x of 31 bytes", { x: encodeBase64url(bytes.slice(0, 31)) }],
     ["x of 33 bytes", { x: `${x}A` }],
+    ["x of a character too many", { x: `${x}AA` }],
     ["x with padding", { x: `${x}=` }],
     ["x with spare bits", { x: spareBits(x) }],
     ["x in base64", { x: x.replaceAll("-", "+").replaceAll("_", "/") }],
@@ -241,6 +246,22 @@ function forms(alg: Alg): Case[] {
       expected: BAD_SET,
     },
   ];
+}
+
+/** Other spellings of `x`, each under the thumbprint of just that text: only the spelling is wrong. */
+async function spelledKeys(alg: Alg): Promise<Case[]> {
+  const one = entryOf(keyOne, alg);
+  const cases: Case[] = [];
+  for (const [name, { x }] of mistakes(keyOne)) {
+    if (typeof x !== "string") continue;
+    const kid = await calculateJwkThumbprint({ kty: "OKP", crv: "Ed25519", x });
+    cases.push({
+      name: `another entry with ${name}, kid its thumbprint`,
+      jwks: { keys: [one, { ...one, x, kid }] },
+      expected: BAD_SET,
+    });
+  }
+  return cases;
 }
 
 /** y of the points of small order, little-endian, each with its other spellings (RFC 8032 section 5.1.3). */
@@ -305,12 +326,19 @@ async function lives(build: Builder): Promise<Case[]> {
     options,
   });
   const backDated = await claims("", { iat: NBF - 3_000 }, OK);
+  const odd = await forge(header({}, oddKey), payload({}), oddKey);
   const staged = await forge(header({}, strangerKey), payload({}), strangerKey);
   return [
     {
       name: "a staged key signs at last",
       token: staged,
       jwks: { keys: [one, entryOf(strangerKey, alg)] },
+      expected: OK,
+    },
+    {
+      name: "a staged key whose sign bit is set signs",
+      token: odd,
+      jwks: { keys: [one, entryOf(oddKey, alg)] },
       expected: OK,
     },
     ends("a retiring key, a second before its end", now + 1, OK),

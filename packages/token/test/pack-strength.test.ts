@@ -1,0 +1,87 @@
+/** The pack tries every rule: a verifier that lacks one, or has one a second off, does not agree. */
+import { readFileSync } from "node:fs";
+
+import { beforeEach, describe, expect, test } from "vitest";
+
+import { askVerifier } from "../conformance/ask-verifier.system.ts";
+import { agrees, judge } from "../conformance/judge.ts";
+import { NO_PYTHON_LIBRARIES, findPython } from "../conformance/libraries.system.ts";
+import { questionsOf } from "../conformance/pack.ts";
+import { readSets } from "../conformance/read-sets.system.ts";
+
+const EXAMPLE = new URL("../conformance/adapters/python/main.py", import.meta.url);
+const source = readFileSync(EXAMPLE, "utf8");
+const python = findPython();
+const sets = readSets(["admission", "key-set"]);
+const questions = sets.flatMap(questionsOf);
+const vectors = sets.flatMap((set) => set.vectors);
+
+async function isCaught(program: string): Promise<boolean> {
+  const { answers, broken } = await askVerifier([python!, "-c", program], questions, {
+    timeoutMs: 30_000,
+  });
+  return broken !== undefined || !agrees(judge(vectors, answers));
+}
+
+/** Each line that refuses something, left out. */
+const lines = source.split("\n");
+const rules = lines.flatMap((line, index) =>
+  /^\s+need\(.*\)/u.test(line) ? [[line.trim(), index] as const] : [],
+);
+
+/** What is easily written instead. Each stands once in the example. */
+const SLIPS: readonly (readonly [right: string, wrong: string])[] = [
+  ["need(iat <= now + skew", "need(iat <= now + skew + 1"],
+  ["need(iat <= now + skew", "need(iat < now + skew"],
+  ["need(nbf <= now + skew", "need(nbf <= now + skew + 1"],
+  ["need(nbf <= now + skew", "need(nbf < now + skew"],
+  ["need(now < exp + skew", "need(now <= exp + skew"],
+  ["need(now < exp + skew", "need(now < exp"],
+  ["now_ms // 1000", "round(now_ms / 1000)"],
+  ["exp - nbf <= lifetime", "exp - nbf <= lifetime + 1"],
+  ["exp - nbf <= lifetime", "exp - nbf < lifetime"],
+  ["exp > nbf", "exp >= nbf"],
+  ["until * 1000", "(until + skew) * 1000"],
+  ["now_ms < until", "now_ms <= until"],
+  ["TOKEN_CHARS_MAX = 2048", "TOKEN_CHARS_MAX = 2049"],
+  ["TOKEN_CHARS_MAX = 2048", "TOKEN_CHARS_MAX = 2047"],
+  ["KEYS_MAX = 16", "KEYS_MAX = 17"],
+  ["KEYS_MAX = 16", "KEYS_MAX = 15"],
+  ["2**53 - 1", "2**53"],
+  ["type(value) is int", "isinstance(value, int)"],
+  ["visitor.encode", "(visitor or '').upper().encode"],
+  ['claims.get("aud") == event', 'event in (claims.get("aud") or [])'],
+  ['header.get("typ") == TYP', 'str(header.get("typ")).lower() == TYP'],
+  ['header.get("alg") in NAMES', 'str(header.get("alg")).title() in ("Ed25519", "Eddsa")'],
+  ['.decode("utf-8")', '.decode("utf-8", "replace")'],
+  ["parse_constant=no_constant", "parse_constant=float"],
+  [", RecursionError", ""],
+  ["y < P and ", ""],
+  [" and y not in SMALL_ORDER", ""],
+  [" & (2**255 - 1)", ""],
+  [" and seen[kid] == read", ""],
+  ['"x5t#S256", ', ""],
+  [', "b64")', ")"],
+  ['question.get("jwksBefore")', 'question["jwks"]'],
+];
+
+describe("the example in Python", () => {
+  beforeEach((context) => {
+    if (python === undefined) context.skip(NO_PYTHON_LIBRARIES);
+  });
+
+  test("is not caught as it is, and has rules", async () => {
+    expect(await isCaught(source)).toBe(false);
+    expect(rules.length).toBeGreaterThan(30);
+  });
+
+  test.each(rules)("is caught without: %s", async (_rule, index) => {
+    const without = lines.with(index, (lines[index] ?? "").replace(/\S.*$/u, "pass"));
+    expect(await isCaught(without.join("\n"))).toBe(true);
+  });
+
+  test.each(SLIPS)("is caught when it says, instead of %s: %s", async (right, wrong) => {
+    expect(source.split(right)).toHaveLength(2);
+    expect(await isCaught(source.replace(right, wrong))).toBe(true);
+  });
+});
