@@ -205,8 +205,8 @@ export function lastWords(tail: string): string {
 function messageOf(line: string): string {
   if (!line.startsWith("{")) return line;
   try {
-    const { event, error } = JSON.parse(line) as { event?: string; error?: { message?: string } };
-    return error?.message === undefined ? "" : `error: ${event}: ${error.message}`;
+    const { msg, error } = JSON.parse(line) as { msg?: string; error?: { message?: string } };
+    return error?.message === undefined ? "" : `error: ${msg}: ${error.message}`;
   } catch {
     return line.slice(0, WORDS_CHARS_MAX);
   }

@@ -61,8 +61,8 @@ test("of a configuration every mistake is shown", () => {
 
 test("of a structured log the messages of errors are shown, never a stack", () => {
   const log = [
-    { level: "info", event: "listening" },
-    { level: "error", event: "start-failed", error: { message: "no key", stack: "at secret.ts" } },
+    { level: "info", msg: "listening" },
+    { level: "error", msg: "start-failed", error: { message: "no key", stack: "at secret.ts" } },
   ];
   const words = lastWords(log.map((line) => JSON.stringify(line)).join("\n"));
   expect(words).toContain("start-failed: no key");

@@ -311,7 +311,7 @@ test("kill -9 of an instance in the middle of a transaction: its seat is not los
   world.clock.set(Date.now());
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const addressOf = () => /"event":"listening","url":"([^"]+)"/.exec(output)?.[1];
+  const addressOf = () => /"msg":"listening","url":"([^"]+)"/.exec(output)?.[1];
   await expect.poll(addressOf, { timeout: 20_000 }).toBeDefined();
   const fan = await world.fan();
 

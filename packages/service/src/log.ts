@@ -2,13 +2,16 @@
 import type { Clock } from "@vestibule/kernel/clock";
 import { AppError } from "@vestibule/kernel/app-error";
 
-export type LogFields = Readonly<Record<string, unknown>>;
+/** What every line says of itself. A field of such a name would hide it, so there is none. */
+type LineName = "time" | "level" | "service" | "msg";
+export type LogFields = Readonly<Record<string, unknown>> & { readonly [Name in LineName]?: never };
 
 export interface Log {
-  info(event: string, fields?: LogFields): void;
-  warn(event: string, fields?: LogFields): void;
+  /** @param msg what happened, a fixed text: lines are looked for by it. */
+  info(msg: string, fields?: LogFields): void;
+  warn(msg: string, fields?: LogFields): void;
   /** @param error its message and stack are logged; nothing of it reaches a caller. */
-  error(event: string, error: unknown, fields?: LogFields): void;
+  error(msg: string, error: unknown, fields?: LogFields): void;
   /** A log whose lines carry `fields` too. */
   with(fields: LogFields): Log;
 }
@@ -26,15 +29,17 @@ const TEXT_CHARS_MAX = 4_000;
 
 export function createLog({ service, clock, write }: LogOptions): Log {
   const child = (bound: LogFields): Log => {
-    const line = (level: string, event: string, fields: LogFields): void => {
-      const time = new Date(clock.now()).toISOString();
-      write(stringify({ time, level, service, event, ...bound, ...fields }));
+    const line = (level: string, msg: string, fields: LogFields): void => {
+      const head = { time: new Date(clock.now()).toISOString(), level, service, msg };
+      // First for whoever reads, and last: what a spread object brought along does not replace it.
+      const text = stringify({ ...head, ...bound, ...fields, ...head });
+      write(text ?? JSON.stringify({ ...head, fields: "not serializable" }));
     };
     return {
-      info: (event, fields = {}) => line("info", event, fields),
-      warn: (event, fields = {}) => line("warn", event, fields),
-      error: (event, error, fields = {}) =>
-        line("error", event, { ...fields, error: describeError(error) }),
+      info: (msg, fields = {}) => line("info", msg, fields),
+      warn: (msg, fields = {}) => line("warn", msg, fields),
+      error: (msg, error, fields = {}) =>
+        line("error", msg, { ...fields, error: describeError(error) }),
       with: (fields) => child({ ...bound, ...fields }),
     };
   };
@@ -68,12 +73,12 @@ function clip(text: string): string {
   return text.length <= TEXT_CHARS_MAX ? text : `${text.slice(0, TEXT_CHARS_MAX)}…`;
 }
 
-function stringify(record: LogFields): string {
+function stringify(record: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(record, (_key, value: unknown) =>
       typeof value === "bigint" ? String(value) : value,
     );
   } catch {
-    return JSON.stringify({ level: "error", event: "log-line-not-serializable" });
+    return undefined;
   }
 }

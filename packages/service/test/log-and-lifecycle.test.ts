@@ -21,7 +21,7 @@ test("a log line is one JSON object with time, level, service and what was bound
     time: "2026-01-01T00:00:00.000Z",
     level: "info",
     service: "mint",
-    event: "joined",
+    msg: "joined",
     requestId: "r1",
     number: 7,
     text: "a\nb",
@@ -51,6 +51,33 @@ test("an error is logged with its causes and internal text, without its other me
     error: { message: "database", code: "unavailable", cause: { code: "57014" } },
   });
   expect(lines[0]).not.toContain("hunter2");
+  expect(JSON.parse(lines[1] ?? "")).toMatchObject({ msg: "odd", fields: "not serializable" });
+});
+
+test("a line keeps its own name, whatever its fields are called, and `event` is the sale", () => {
+  const lines: string[] = [];
+  const clock = new FakeClock();
+  const log = createLog({ service: "purchase", clock, write: (line) => lines.push(line) });
+  const of = { event: "spring", sku: "seat" };
+  log.info("inventory reconciliation", { ...of, before: 3, after: 2 });
+  log.with(of).error("supply-look-failed", new Error("no"));
+  // @ts-expect-error: no field has the name of what a line says of itself.
+  log.warn("admission-refused", { ...of, msg: "other" });
+  const spoilt: object = { msg: "other", level: "debug", service: "other", time: 0 };
+  log.with({ ...spoilt }).warn("admission-refused", { ...of, ...spoilt });
+  const heads = lines.map((line) => {
+    const { time, level, service, msg, event } = JSON.parse(line) as Record<string, unknown>;
+    return { time, level, service, msg, event };
+  });
+  const own = { time: "2026-01-01T00:00:00.000Z", service: "purchase", event: "spring" };
+  expect(heads).toEqual([
+    { ...own, level: "info", msg: "inventory reconciliation" },
+    { ...own, level: "error", msg: "supply-look-failed" },
+    { ...own, level: "warn", msg: "admission-refused" },
+    { ...own, level: "warn", msg: "admission-refused" },
+  ]);
+  expect(lines[0]).toMatch(/^\{"time":"[^"]+","level":"info","service":"purchase","msg":"inv/);
+  expect(lines[3]?.match(/"msg"/g)).toHaveLength(1);
 });
 
 function fakeProcess(): ProcessPort & { signal(name: string): void; readonly exits: number[] } {

@@ -204,13 +204,13 @@ export class LineTerm implements Term {
     const { log, clock } = this.#options;
     const { event } = entry.line;
     if (error instanceof AppError) {
-      log.warn("tick-failed", { line: event, reason: error.message });
+      log.warn("tick-failed", { event, reason: error.message });
       return;
     }
     // A fault of ours, which no waiting mends: once in the log, and in the organizer's view while it lasts.
     if (entry.failingSince !== undefined) return;
     entry.failingSince = clock.now();
-    log.error("tick-failed", error, { line: event });
+    log.error("tick-failed", error, { event });
   }
 
   #scheduleTicks(): void {

@@ -257,11 +257,11 @@ async function spawnMint(databaseUrl: string, environment: Record<string, string
       ...environment,
     },
   });
-  const firstLine = (event: string): Promise<string> =>
+  const firstLine = (msg: string): Promise<string> =>
     new Promise((resolve, reject) => {
       createInterface({ input: child.stdout }).on("line", (line) => {
-        const entry = JSON.parse(line) as { event: string; url?: string };
-        if (entry.event === event) resolve(entry.url ?? "");
+        const entry = JSON.parse(line) as { msg: string; url?: string };
+        if (entry.msg === msg) resolve(entry.url ?? "");
       });
       child.once("exit", (code) => reject(new Error(`the mint ended with ${code}`)));
     });
