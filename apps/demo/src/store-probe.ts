@@ -27,9 +27,9 @@ export class StoreProbe {
   /** @throws TypeError when `url` cannot be understood. Its text never holds the password. */
   constructor(url: string) {
     const log: StoreLog = (event, { reason, policy }) => {
-      if (event === "store connected") this.#reason = undefined;
-      if (event === "store away") this.#reason = String(reason);
-      if (event === "store may evict") this.#evicts = String(policy);
+      if (event === "store-connected") this.#reason = undefined;
+      if (event === "store-away") this.#reason = String(reason);
+      if (event === "store-may-evict") this.#evicts = String(policy);
     };
     this.#client = connectValkey({ url, deadlineMs: DEADLINE_MS, log });
   }

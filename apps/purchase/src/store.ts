@@ -48,7 +48,7 @@ export function openStore(
 
 function storeLog(log: Log): StoreLog {
   return (event, fields) => {
-    if (event === "store connected" || event === "store safety unknown") log.info(event, fields);
+    if (event === "store-connected" || event === "store-safety-unknown") log.info(event, fields);
     else log.warn(event, fields);
   };
 }

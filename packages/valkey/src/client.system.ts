@@ -145,7 +145,7 @@ class ReconnectingClient implements ValkeyClient {
     const store = this.#address.label;
     this.#saidReason = undefined;
     const mode = this.#address.place.kind === "cluster" ? "cluster" : "single";
-    this.#log("store connected", { store, mode });
+    this.#log("store-connected", { store, mode });
 
     const policies = facts.map((fact) => fact.evictionPolicy);
     const isUnknown = policies.length === 0 || policies.includes(undefined);
@@ -153,15 +153,15 @@ class ReconnectingClient implements ValkeyClient {
     const said = policy ?? (isUnknown ? "unknown" : "noeviction");
     if (said === this.#saidPolicy) return;
     this.#saidPolicy = said;
-    if (policy !== undefined) this.#log("store may evict", { store, policy });
-    else if (isUnknown) this.#log("store safety unknown", { store, reason: "INFO does not say" });
+    if (policy !== undefined) this.#log("store-may-evict", { store, policy });
+    else if (isUnknown) this.#log("store-safety-unknown", { store, reason: "INFO does not say" });
   }
 
   #sayAway(reason: string): void {
     if (reason === this.#saidReason) return;
     this.#saidReason = reason;
     const store = this.#address.label;
-    if (reason === "READONLY") this.#log("store is a replica", { store });
-    this.#log("store away", { store, reason });
+    if (reason === "READONLY") this.#log("store-is-a-replica", { store });
+    this.#log("store-away", { store, reason });
   }
 }

@@ -45,7 +45,7 @@ describe("a store that is away costs no caller more than the deadline, and no me
     expect(heapAfterCollection() - before).toBeLessThan(3_000_000);
     expect(client.isUp()).toBe(false);
     expect(said).toEqual([
-      { event: "store away", fields: { store: `127.0.0.1:${port}`, reason: "ECONNREFUSED" } },
+      { event: "store-away", fields: { store: `127.0.0.1:${port}`, reason: "ECONNREFUSED" } },
     ]);
 
     // Hammering goes on, and does not put the return off.
@@ -73,7 +73,7 @@ describe("a store that is away costs no caller more than the deadline, and no me
     expect(fake.accepted()).toBeLessThanOrEqual(8);
     expect(fake.connections()).toBeLessThanOrEqual(1);
     expect(fake.commands.every(([name]) => ["client", "info"].includes(name ?? ""))).toBe(true);
-    expect(said[0]?.event).toBe("store away");
+    expect(said[0]?.event).toBe("store-away");
 
     fake.answer = answering(TAKEN_REPLY);
     await untilUp(client, 2_000);
@@ -307,9 +307,9 @@ describe("a server that is not ready is not used", () => {
     const { client, said } = openClient(fake.url);
     await expect.poll(fake.accepted).toBeGreaterThanOrEqual(3);
     expect(client.isUp()).toBe(false);
-    expect(said.at(-1)).toMatchObject({ event: "store away", fields: { reason } });
+    expect(said.at(-1)).toMatchObject({ event: "store-away", fields: { reason } });
     // Said once, however often it is tried.
-    expect(said.filter(({ event }) => event === "store away")).toHaveLength(1);
+    expect(said.filter(({ event }) => event === "store-away")).toHaveLength(1);
     fake.answer = answering(TAKEN_REPLY);
     await untilUp(client, 2_000);
     expect(await createValkeyTokenBucket(client).take(policy, "a")).toMatchObject({

@@ -48,8 +48,8 @@ test("killed under load and started again: refused within the deadline, and back
   expect(wrong).toEqual([]);
   expect(slowestMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
   expect(answered - answeredBefore).toBeGreaterThan(200);
-  expect(said.map(({ event }) => event)).toContain("store away");
-  expect(said.at(-1)?.event).toBe("store connected");
+  expect(said.map(({ event }) => event)).toContain("store-away");
+  expect(said.at(-1)?.event).toBe("store-connected");
 });
 
 test("stopped for 5 s with its connections standing: memory flat, no backlog when it goes on (RL-07)", async () => {
@@ -106,7 +106,7 @@ test("demoted with its connections open: away meanwhile, back without a restart,
   const { away, tookMs } = await outcomeOf(() => bucket.take(policy, "someone"));
   expect(away).toContain("READONLY");
   expect(tookMs).toBeLessThan(DEADLINE_MS + SLACK_MS);
-  await expect.poll(() => said.some(({ event }) => event === "store is a replica")).toBe(true);
+  await expect.poll(() => said.some(({ event }) => event === "store-is-a-replica")).toBe(true);
   const load = startLoad(() => bucket.take(policy, "others"), { perSecond: 1_000 });
   await pass(600);
   expect(client.isUp()).toBe(false);
@@ -176,14 +176,14 @@ test("memory is full and nothing may be evicted: the limiter is away, a settleme
   await server.command("CONFIG", "SET", "maxmemory", "0");
   expect(await gate.inspect(of)).toMatchObject({ left: 9, leases: [], buyers: 1 });
   expect(await bucket.take(policy, "new")).toMatchObject({ allowed: true, remaining: 9 });
-  expect(said.map(({ event }) => event)).toEqual(["store connected"]);
+  expect(said.map(({ event }) => event)).toEqual(["store-connected"]);
 });
 
 test("memory is full and the server evicts: said at the start, gates become unknown and never wrong (IG-08)", async () => {
   const server = await start({ policy: "allkeys-random" });
   const { client, said } = await openUp(server.url);
   expect(said).toContainEqual({
-    event: "store may evict",
+    event: "store-may-evict",
     fields: { store: `127.0.0.1:${server.port}`, policy: "allkeys-random" },
   });
   const gate = createValkeyInventoryGate(client);
@@ -232,7 +232,7 @@ test("a policy that evicts is said once for each change, not at every reconnect"
     await server.restart();
     await untilUp(client);
   }
-  expect(said.filter(({ event }) => event === "store may evict")).toHaveLength(1);
+  expect(said.filter(({ event }) => event === "store-may-evict")).toHaveLength(1);
 });
 
 /** All that a user needs: the calls, and what the scripts call in turn. */
@@ -243,7 +243,7 @@ test("a user with just these commands on vst:* can use it; without INFO it is sa
   const rules = COMMANDS.split(" ").map((command) => `+${command}`);
   await shared().command("ACL", "SETUSER", "limited", "reset", "on", ">secret", "~vst:*", ...rules);
   const { client, said } = await openUp(`redis://limited:secret@127.0.0.1:${shared().port}`);
-  expect(said.map(({ event }) => event)).toEqual(["store connected", "store safety unknown"]);
+  expect(said.map(({ event }) => event)).toEqual(["store-connected", "store-safety-unknown"]);
   const bucket = createValkeyTokenBucket(client);
   const single = { name: "acl", capacity: 1, refillMs: 60_000 };
   await bucket.take(single, "a");
@@ -268,7 +268,7 @@ test("a wrong password is said as that, without the password, and is tried again
   const url = `redis://:${encodeURIComponent(password)}@127.0.0.1:${shared().port}`;
   const { client, said } = openClient(url);
   await expect.poll(() => said.length).toBe(1);
-  expect(said[0]).toMatchObject({ event: "store away", fields: { reason: "WRONGPASS" } });
+  expect(said[0]).toMatchObject({ event: "store-away", fields: { reason: "WRONGPASS" } });
   expect(JSON.stringify(said)).not.toContain("horse");
   await shared().command("ACL", "SETUSER", "default", `>${password}`);
   await untilUp(client);

@@ -33,7 +33,7 @@ describe("one server", () => {
     const { client, said } = await openUp(`unix://:${password}@${socketPath}?db=3`);
     expect(await createValkeyTokenBucket(client).take(policy, "a")).toMatchObject({ remaining: 9 });
     expect(said).toEqual([
-      { event: "store connected", fields: { store: socketPath, mode: "single" } },
+      { event: "store-connected", fields: { store: socketPath, mode: "single" } },
     ]);
     expect(String(await server().command("INFO", "keyspace"))).toContain("db3:keys=1");
   });
@@ -41,7 +41,7 @@ describe("one server", () => {
   test("a database that is not there is an error, and not database 0", async () => {
     const { client, said } = openClient(`${server().url}/999`);
     await expect.poll(() => said.length).toBeGreaterThan(0);
-    expect(said[0]).toMatchObject({ event: "store away", fields: { reason: "ERR" } });
+    expect(said[0]).toMatchObject({ event: "store-away", fields: { reason: "ERR" } });
     expect(
       (await outcomeOf(() => createValkeyTokenBucket(client).take(policy, "a"))).away,
     ).toBeDefined();
@@ -56,7 +56,7 @@ describe("one server", () => {
   test("two addresses of a server that is no cluster: said, refused, and not a crash", async () => {
     const { client, said } = openClient(`${server().url},${server().url}`);
     await expect.poll(() => said.length, { timeout: 4_000 }).toBeGreaterThan(0);
-    expect(said[0]?.event).toBe("store away");
+    expect(said[0]?.event).toBe("store-away");
     const { away } = await outcomeOf(() => createValkeyTokenBucket(client).take(policy, "a"));
     expect(away).toBe("not connected");
   });
@@ -76,7 +76,7 @@ describe("a server that speaks TLS", () => {
   test("is not believed when its certificate is unknown", async () => {
     const { client, said } = openClient(server().url.replace("redis://", "rediss://"));
     await expect.poll(() => said.length, { timeout: 3_000 }).toBeGreaterThan(0);
-    expect(said[0]?.event).toBe("store away");
+    expect(said[0]?.event).toBe("store-away");
     expect(String(said[0]?.fields["reason"])).toMatch(/CERT|ALTNAME|closed/);
     await pass(200);
     expect(client.isUp()).toBe(false);
@@ -96,7 +96,7 @@ describe("a server that speaks TLS", () => {
       encoding: "utf8",
       timeout: 15_000,
     });
-    expect(JSON.parse(output)).toEqual(["store connected"]);
+    expect(JSON.parse(output)).toEqual(["store-connected"]);
   });
 });
 
@@ -126,7 +126,7 @@ describe("a cluster", () => {
     const { client, said } = await openUp(server().url);
     expect(said).toEqual([
       {
-        event: "store connected",
+        event: "store-connected",
         fields: { store: `127.0.0.1:${server().port}`, mode: "cluster" },
       },
     ]);
