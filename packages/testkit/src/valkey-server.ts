@@ -52,8 +52,11 @@ export interface LocalValkey {
   /** SIGSTOP: connections stand, and nothing is answered. */
   pause(): void;
   resume(): void;
-  /** Kills what is left of it and starts it empty, on the same port with the same password. */
-  restart(): Promise<void>;
+  /**
+   * Kills what is left of it and starts it empty, on the same port with the same password; as a node of a
+   * cluster or as none, if that is said.
+   */
+  restart(options?: { cluster: boolean }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -76,9 +79,15 @@ export async function startLocalValkey(options: LocalValkeyOptions = {}): Promis
   const password = options.password ?? randomBytes(18).toString("hex");
   const port = await freePort();
   const socketPath = join(home, "valkey.sock");
-  const busPort = options.cluster === true ? await freePort() : 0;
-  const config = configOf({ ...options, home, password, port, busPort, socketPath });
-  let server = await launch(program, config, home);
+  const startAs = async (as: LocalValkeyOptions): Promise<ChildProcess> => {
+    const busPort = as.cluster === true ? await freePort() : 0;
+    return await launch(
+      program,
+      configOf({ ...as, home, password, port, busPort, socketPath }),
+      home,
+    );
+  };
+  let server = await startAs(options);
 
   const killNow = (): void => {
     server.kill("SIGKILL");
@@ -98,10 +107,10 @@ export async function startLocalValkey(options: LocalValkeyOptions = {}): Promis
     kill: () => end(server),
     pause: () => void server.kill("SIGSTOP"),
     resume: () => void server.kill("SIGCONT"),
-    restart: async () => {
+    restart: async (as) => {
       await end(server);
-      server = await launch(program, config, home);
-      await prepare(local, options);
+      server = await startAs({ ...options, ...as });
+      await prepare(local, { ...options, ...as });
     },
     stop: async () => {
       process.off("exit", killNow);

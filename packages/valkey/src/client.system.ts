@@ -51,6 +51,9 @@ export function connectValkey(options: {
 }
 
 class ReconnectingClient implements ValkeyClient {
+  /** As it was configured. */
+  readonly #given: StoreAddress;
+  /** As it is used now. */
   #address: StoreAddress;
   readonly #deadlineMs: number;
   readonly #log: StoreLog;
@@ -63,6 +66,7 @@ class ReconnectingClient implements ValkeyClient {
   #saidPolicy: string | undefined;
 
   constructor(address: StoreAddress, deadlineMs: number, log: StoreLog) {
+    this.#given = address;
     this.#address = address;
     this.#deadlineMs = deadlineMs;
     this.#log = log;
@@ -111,7 +115,7 @@ class ReconnectingClient implements ValkeyClient {
   }
 
   #connect(): Link {
-    let upSinceMs = Number.POSITIVE_INFINITY;
+    let upSinceMs: number | undefined;
     return new Link({
       address: this.#address,
       deadlineMs: this.#deadlineMs,
@@ -121,9 +125,13 @@ class ReconnectingClient implements ValkeyClient {
       },
       onLost: (reason) => {
         if (this.#closed) return;
-        if (performance.now() - upSinceMs >= GOOD_AFTER_MS) this.#attempts = 0;
+        const upMs = upSinceMs === undefined ? 0 : performance.now() - upSinceMs;
+        if (upMs >= GOOD_AFTER_MS) this.#attempts = 0;
         const isNode = reason === "MOVED" && this.#becomeCluster();
         if (!isNode) this.#sayAway(reason);
+        // Learned, not configured, and not so any more: a node may become a plain server again, and one reply
+        // that says MOVED is not believed for longer than until the next try.
+        if (!isNode && upSinceMs === undefined) this.#address = this.#given;
         const delayMs = retryDelayMs(this.#attempts, Math.random());
         this.#attempts += 1;
         this.#retryTimer = setTimeout(() => {

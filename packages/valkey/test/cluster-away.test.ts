@@ -121,3 +121,25 @@ test("one silent node of a cluster: its callers are refused in time, the others 
   };
   await expect.poll(all, { timeout: 3_000 }).toBe(40);
 });
+
+test("one reply that says MOVED, from a server of no cluster, loses nobody the store for good", async () => {
+  let forged = true;
+  const fake = await startFakeStore((command, socket) => {
+    const [name = ""] = command.map((word) => word.toLowerCase());
+    if (name === "cluster") return "-ERR This instance has cluster support disabled\r\n";
+    if (name.startsWith("eval") && forged) return "-MOVED 1234 192.0.2.1:6379\r\n";
+    return answering(TAKEN_REPLY)(command, socket);
+  });
+  const { client } = await openUp(fake.url);
+  const bucket = createValkeyTokenBucket(client);
+  for (let turn = 0; turn < 3; turn += 1) {
+    forged = true;
+    expect((await outcomeOf(() => bucket.take(policy, "someone"))).away).toBeDefined();
+    forged = false;
+    await expect
+      .poll(async () => (await outcomeOf(() => bucket.take(policy, "someone"))).value?.allowed, {
+        timeout: 3_000,
+      })
+      .toBe(true);
+  }
+});
