@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { sendProblem } from "./fast-http.ts";
 import type { Log } from "./log.ts";
+import { httpProblem, problem } from "./problems.ts";
+import { refuseConnection } from "./refuse-connection.ts";
 import { every, settlesWithin } from "./timing.system.ts";
 
 export interface HttpServerOptions {
@@ -53,9 +56,19 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     errorHandler: (error) => {
       // Only what is no HTTP request at all gets here: hono answers its own errors.
       log.warn("request-refused", { reason: error instanceof Error ? error.message : "unknown" });
-      return new Response(null, { status: 400 });
+      const { status, headers, body } = httpProblem(problem("bad-request"));
+      return new Response(body, { status, headers });
     },
   });
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (stopping) outgoing.shouldKeepAlive = false;
+    if (incoming.headers.host === undefined) {
+      sendProblem(incoming, outgoing, problem("bad-request", { detail: "There is no Host" }), log);
+      return;
+    }
+    if (fast?.(incoming, outgoing) === true) return;
+    void listener(incoming, outgoing);
+  };
   const server = createServer(
     {
       maxHeaderSize: HEAD_BYTES_MAX,
@@ -64,13 +77,14 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
       keepAliveTimeout: IDLE_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
       noDelay: true,
+      // Node would refuse one without a Host (RFC 9112 section 3.2) by itself, without a word.
+      requireHostHeader: false,
     },
-    (incoming, outgoing) => {
-      if (stopping) outgoing.shouldKeepAlive = false;
-      if (fast?.(incoming, outgoing) === true) return;
-      void listener(incoming, outgoing);
-    },
+    answer,
   );
+  // So would it an `Expect` that it does not know, which need not be refused (RFC 9110 section 10.1.1).
+  server.on("checkExpectation", answer);
+  server.on("clientError", refuseConnection);
   server.maxConnections = CONNECTIONS_MAX;
   server.maxRequestsPerSocket = 0;
   await listen(server, host, port);
