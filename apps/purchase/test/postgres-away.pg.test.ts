@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKeyPair } from "@vestibule/keys/key-pair";
+import { sleep } from "@vestibule/feed/fetch-text.system";
 import { Secret } from "@vestibule/service/secret";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { type LocalPostgres, startLocalPostgres } from "@vestibule/testkit/local-postgres";
@@ -109,9 +110,7 @@ test("crashed and started again in the middle of transactions, twice, while 150 
       if (word === "201") return { word, order: await answer.json() };
       // What another request of theirs left running is looked at again, as an outage is.
       if (word !== "503 unavailable" && word !== "409 in-progress") return { word };
-      await new Promise((resolve) => {
-        setTimeout(resolve, 50);
-      });
+      await sleep(50);
     }
   };
   // So that there is a middle: every purchase takes a moment.

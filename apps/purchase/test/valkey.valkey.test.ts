@@ -1,6 +1,4 @@
 /** The service on a real Valkey or Redis and a real PostgreSQL. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { Secret } from "@vestibule/service/secret";
 import { useLocalValkey } from "@vestibule/testkit/local-valkey";
 import { connectValkey } from "@vestibule/valkey/client.system";
@@ -11,14 +9,7 @@ import { createLedger } from "../src/ledger.ts";
 import type { RunningPurchase } from "../src/service.ts";
 import { many } from "./ledger-world.ts";
 import { wordOf } from "./problem-of.ts";
-import {
-  ADMIN_TOKEN,
-  EVENT,
-  type Fan,
-  ISSUER,
-  type PurchaseWorld,
-  purchaseWorld,
-} from "./purchase-world.ts";
+import { EVENT, type Fan, type PurchaseWorld, purchaseWorld } from "./purchase-world.ts";
 import { silentLog } from "@vestibule/service/log";
 
 const DEADLINE_MS = 250;
@@ -290,60 +281,3 @@ test.each([
     expect(await sold()).toEqual({ sold: 1, ordered: 1 });
   },
 );
-
-test("kill -9 of an instance in the middle of a transaction: its seat is not lost and not sold twice", async () => {
-  await sell(1);
-  await askPatiently();
-  const child = spawn(process.execPath, [new URL("../src/main.ts", import.meta.url).pathname], {
-    env: {
-      PATH: process.env["PATH"],
-      VESTIBULE_PORT: "0",
-      VESTIBULE_DATABASE_URL: world.databaseUrl,
-      VESTIBULE_ISSUER: ISSUER,
-      VESTIBULE_MINT_URLS: world.mint.url,
-      VESTIBULE_ADMIN_TOKEN: ADMIN_TOKEN,
-      VALKEY_URL: valkey().url,
-      VESTIBULE_IDENTITY_SECRET: IDENTITY_SECRET,
-    },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  // Its clock is the machine's, so that the mint's must be.
-  world.clock.set(Date.now());
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const addressOf = () => /"msg":"listening","url":"([^"]+)"/.exec(output)?.[1];
-  await expect.poll(addressOf, { timeout: 20_000 }).toBeDefined();
-  const fan = await world.fan();
-
-  const release = Promise.withResolvers<void>();
-  const isLocked = Promise.withResolvers<void>();
-  const lock = world.database.sql.begin(async (tx) => {
-    await tx`lock table stock in exclusive mode`;
-    isLocked.resolve();
-    await release.promise;
-  });
-  await isLocked.promise;
-  const cutOff = world.buy(fan, { base: addressOf()! }).catch(() => "cut off");
-  await expect.poll(async () => (await gate().inspect(SEAT)).leases.length).toBe(1);
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  expect(await cutOff).toBe("cut off");
-  release.resolve();
-  await lock;
-
-  // Nobody knows yet: for the others it is counted off.
-  expect(await crowd(3)).toEqual({ "409 sold-out": 3 });
-  const agree = async () => {
-    const { left, leases } = await gate().inspect(SEAT);
-    const [row] = await world.database.sql<{ left: number }[]>`
-      select total - sold - held as left from stock`;
-    return { isSame: left === row?.left, leases };
-  };
-  await expect
-    .poll(agree, { timeout: 25_000, interval: 200 })
-    .toEqual({ isSame: true, leases: [] });
-  // The buyer's retry: their order, or their purchase. Then it is sold, once.
-  expect((await world.buy(fan)).status).toBe(201);
-  expect(await sold()).toEqual({ sold: 1, ordered: 1 });
-  expect(await crowd(3)).toEqual({ "409 sold-out": 3 });
-}, 90_000);
