@@ -66,6 +66,8 @@ export const SKIPS_MAX = 1_000;
 export const CUTS_MAX = 1_000;
 /** An admission that a hold voided may be shown this long after its `exp`. */
 export const CUT_MARGIN_MS = 60_000;
+/** A report's `seq` follows the clock of whoever sells; this far ahead of the mint's no clock is. */
+export const SUPPLY_SEQ_AHEAD_MS_MAX = 86_400_000;
 /** Count × length of a listed segment, as packages/drip bounds it. */
 export const JOINED_PRODUCT_MAX = 1e14;
 

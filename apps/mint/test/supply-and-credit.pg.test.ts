@@ -98,6 +98,19 @@ describe("PUT /v1/supply/events/{event}", () => {
     expect((await mint.client.admin("GET", `/${event}`)).body.supplySoldOutAt).toBeUndefined();
   });
 
+  it("a seq that no clock has reached is refused, and does not silence the reports after it", async () => {
+    const event = await newEvent();
+    const day = 86_400_000;
+    for (const seq of [Number.MAX_SAFE_INTEGER, Date.now() + day + 60_000]) {
+      const { status, body } = await mint.client.report(event, { soldOut: true, seq });
+      expect([status, body.type]).toEqual([422, "urn:vestibule:problem:invalid-settings"]);
+    }
+    expect(await stateOf(event)).toBe("open");
+    const ahead = Date.now() + day - 60_000;
+    expect((await mint.client.report(event, { soldOut: true, seq: ahead })).status).toBe(204);
+    expect(await stateOf(event)).toBe("soldout");
+  });
+
   it("of two instances that report at once, all out of order, the newest holds", async () => {
     const event = await newEvent();
     const seqs = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 8, 7];

@@ -8,7 +8,11 @@ import * as z from "zod/mini";
 export const supplyReportSchema = z.strictObject({
   /** Every seat is sold or held. `false` after `true`: some came back, and the drip goes on. */
   soldOut: z.boolean(),
-  /** Grows with every change, over all purchase instances. */
+  /**
+   * Grows with every change, over all purchase instances: the epoch milliseconds of the change, or one more than
+   * the last. More than a day ahead of the mint's clock it is refused (`invalid-settings`), since no report would
+   * be heard after it.
+   */
   seq: z.int().check(z.gte(1)),
 });
 export type SupplyReport = z.infer<typeof supplyReportSchema>;

@@ -322,6 +322,7 @@ function supplyPaths(): Json {
             "event-not-found",
             "body-too-large",
             "unsupported-media-type",
+            "invalid-settings",
             "unavailable",
           ),
         },
