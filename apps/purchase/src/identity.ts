@@ -24,7 +24,10 @@ export function limitedIdentity(visitor: string, user: string | undefined): stri
   return user === undefined ? `visitor:${visitor}` : `user:${user}`;
 }
 
-/** Whose per-buyer limit it is, as it stands in the ledger: the shop's name for a user is not kept. */
+/**
+ * Whose per-buyer limit it is, as it stands in the ledger: the shop's name for a user is not kept. Without salt, so
+ * that it stays the same: a name that can be guessed can be found again, and shops give an opaque one.
+ */
 export function buyerOf(visitor: string, user: string | undefined): string {
   if (user === undefined) return visitor;
   return `user:${createHash("sha256").update(user).digest("base64url")}`;

@@ -5,6 +5,7 @@ import type { InventoryGate } from "@vestibule/valkey/inventory-gate";
 import { createMemoryInventoryGate } from "@vestibule/valkey/memory-inventory-gate";
 import { createMemoryTokenBucket } from "@vestibule/valkey/memory-token-bucket";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
+import { expect } from "vitest";
 import { createGateKeeper, type GateKeeper, type Wish } from "../src/gate-keeper.ts";
 import { createGateRepair, type GateRepair, type RepairOptions } from "../src/gate-repair.ts";
 import type { Ledger, LedgerOutcome, SkuRef, Standing } from "../src/ledger-types.ts";
@@ -131,6 +132,20 @@ export function gateWorld(
       await repair.round();
     },
   };
+}
+
+/** What must hold when nothing is on its way: both say the same, and no lease is left. */
+export async function expectAgreement(world: GateWorld): Promise<void> {
+  const { left, leases, sure } = await world.gate.inspect(SEAT);
+  expect({ left, leases, sure }).toEqual({ left: world.ledger.left, leases: [], sure: true });
+}
+
+/** Nobody who bought is told "sold out" as if that were sure. */
+export async function expectBuyersGetThrough({ gate, ledger }: GateWorld): Promise<void> {
+  for (const [jti, quantity] of ledger.buyers) {
+    const reservation = await gate.reserve({ ...SEAT, jti, quantity });
+    if (reservation.kind === "sold-out") expect(reservation.sure).toBe(false);
+  }
 }
 
 /** A store in this process whose halves can be taken away. */
