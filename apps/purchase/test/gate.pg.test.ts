@@ -160,6 +160,10 @@ test("after a flush winners get their orders, losers are refused, and nothing is
   store.gate.flush();
   await world.buy(await world.fan(), { body: body() });
   await expect.poll(leftAtGate).toBe(0);
+  // It was told of both again, so that losers cost PostgreSQL nothing any more.
+  await expect
+    .poll(async () => store.gate.inspect(seat()))
+    .toMatchObject({ sure: true, buyers: 2 });
   expect(await crowd(20)).toEqual({ "409 sold-out": 20 });
   for (const [index, fan] of winners.entries()) {
     expect(await (await world.buy(fan, { body: body() })).json()).toEqual(orders[index]);

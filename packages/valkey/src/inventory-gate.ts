@@ -16,6 +16,12 @@ export const GATE_KEEP_MS = 86_400_000;
 /** Leases that one `repair` may end: what a store does in one step keeps everybody else waiting. */
 export const REPAIRED_AT_ONCE_MAX = 10_000;
 
+/**
+ * Leases that are noted while nothing is known: while PostgreSQL is away nobody ends them. Beyond, a rebuild does not
+ * count the attempt in, and for a moment too many may be let through to PostgreSQL.
+ */
+export const LEASES_UNKNOWN_MAX = 10_000;
+
 export interface SeatsOf {
   /** A slug: it becomes part of a key, and of a cluster's hash tag. */
   readonly event: string;
@@ -34,7 +40,8 @@ export type Reservation =
   | { readonly kind: "sold-out"; readonly sure: boolean }
   /**
    * There is no counter that can be believed: PostgreSQL is asked, and the counter rebuilt. A lease was noted
-   * all the same, so that a rebuild meanwhile counts this attempt in: settle it like any other.
+   * all the same (the first `LEASES_UNKNOWN_MAX`), so that a rebuild meanwhile counts this attempt in: settle it
+   * like any other.
    */
   | { readonly kind: "unknown" };
 

@@ -6,6 +6,7 @@ import {
   GATE_LEASE_MS,
   type GateRepair,
   type InventoryGate,
+  LEASES_UNKNOWN_MAX,
   type Reservation,
   type SeatsOf,
 } from "./inventory-gate.ts";
@@ -112,7 +113,9 @@ function reserve(
   }
   counter.moves += 1;
   const quantity = held?.quantity ?? of.quantity;
-  counter.leases.set(of.jti, { quantity, expiresAtMs });
+  const isNoted =
+    held !== undefined || counter.left !== undefined || counter.leases.size < LEASES_UNKNOWN_MAX;
+  if (isNoted) counter.leases.set(of.jti, { quantity, expiresAtMs });
   if (held !== undefined) return { kind: "known" };
   counter.asked += quantity;
   if (counter.left === undefined) return { kind: "unknown" };

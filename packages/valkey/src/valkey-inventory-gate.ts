@@ -1,6 +1,12 @@
 import type { ValkeyClient } from "./client.system.ts";
 import { checkRepair, checkReservation, checkSeats } from "./gate-input.ts";
-import { GATE_KEEP_MS, GATE_LEASE_MS, type InventoryGate, type SeatsOf } from "./inventory-gate.ts";
+import {
+  GATE_KEEP_MS,
+  GATE_LEASE_MS,
+  type InventoryGate,
+  LEASES_UNKNOWN_MAX,
+  type SeatsOf,
+} from "./inventory-gate.ts";
 import { INSPECT_GATE } from "./scripts/inspect-gate.ts";
 import { REPAIR_GATE } from "./scripts/repair-gate.ts";
 import { RESERVE_SEATS } from "./scripts/reserve-seats.ts";
@@ -22,7 +28,7 @@ export function createValkeyInventoryGate(
   return {
     reserve: async (of) => {
       checkReservation(of);
-      const args = [of.jti, String(of.quantity), leaseMs, keepMs];
+      const args = [of.jti, String(of.quantity), leaseMs, keepMs, String(LEASES_UNKNOWN_MAX)];
       return client.run(RESERVE_SEATS, keysOf(of), args);
     },
     settle: async (of) => {

@@ -19,6 +19,7 @@ export const RESERVE_SEATS: Script<Reservation> = {
 -- ARGV[2]  quantity >= 1
 -- ARGV[3]  milliseconds that the lease lasts
 -- ARGV[4]  milliseconds that the keys are kept
+-- ARGV[5]  leases that are noted while nothing is known
 -- Returns  1 leased, 2 known (a buyer, or a lease that is now as good as new), 3 sold out, 4 sold out but not
 --          sure, 5 unknown (leased all the same, so that a rebuild counts it in)
 ${GATE_STATE}
@@ -45,8 +46,10 @@ if state.left and state.left < quantity then
   return state.sure and 3 or 4
 end
 
--- The first write, and one that a full server refuses: it is all or nothing.
-redis.call('HSET', LEASES, jti, digits(quantity) .. ':' .. expires_at_ms)
+if state.left or redis.call('HLEN', LEASES) < tonumber(ARGV[5]) then
+  -- The first write, and one that a full server refuses: it is all or nothing.
+  redis.call('HSET', LEASES, jti, digits(quantity) .. ':' .. expires_at_ms)
+end
 state.asked = state.asked + quantity
 if not state.left then
   save_state(state, ARGV[4])

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import type { InventoryGate, SeatsOf } from "../../src/inventory-gate.ts";
+import { type InventoryGate, LEASES_UNKNOWN_MAX, type SeatsOf } from "../../src/inventory-gate.ts";
 import { Sale } from "./sale-model.ts";
 
 export interface GateWorld {
@@ -366,6 +366,33 @@ const GUARANTEES: readonly Guarantee[] = [
       for (const jti of sold) {
         expect(await world.gate.reserve({ ...of, jti, quantity: 1 })).toEqual({ kind: "known" });
       }
+    },
+  },
+
+  {
+    title:
+      "leases that nobody ends are bounded while nothing is known; who asked meanwhile counts all the same",
+    holds: async (suite) => {
+      const { gate } = await suite.open();
+      const of = someSale();
+      const reserve = (index: number) =>
+        gate.reserve({ ...of, jti: `fan-${index}`, quantity: 1 }).then(({ kind }) => kind);
+      for (let from = 0; from < LEASES_UNKNOWN_MAX; from += 500) {
+        await Promise.all(Array.from({ length: 500 }, (_, index) => reserve(from + index)));
+      }
+      const { version } = await gate.inspect(of);
+      expect(await reserve(LEASES_UNKNOWN_MAX)).toBe("unknown");
+      expect(await reserve(LEASES_UNKNOWN_MAX)).toBe("unknown");
+      expect((await gate.inspect(of)).leases).toHaveLength(LEASES_UNKNOWN_MAX);
+      // A lease that is there already is made as good as new.
+      expect(await reserve(0)).toBe("known");
+      const left = 20_000 - LEASES_UNKNOWN_MAX;
+      expect(await gate.repair({ ...of, version, left, drop: [], sold: [], sure: true })).toBe(
+        true,
+      );
+      // Both that were not noted.
+      expect((await gate.inspect(of)).left).toBe(left - 2);
+      expect(await reserve(LEASES_UNKNOWN_MAX + 1)).toBe("leased");
     },
   },
 
