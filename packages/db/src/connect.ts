@@ -30,6 +30,11 @@ export interface DatabaseOptions {
 
 export interface CallOptions {
   readonly deadlineMs?: number;
+  /**
+   * What this call may have to wait for inside PostgreSQL, as a row that many want to lock. Calls of one key have
+   * at most two fifths of the connections, so that one row, or two, never stop everything else.
+   */
+  readonly key?: string;
 }
 
 /** @throws DeadlineError once the call's deadline is over. */
@@ -58,7 +63,10 @@ export interface Database {
     work: (sql: Transaction) => Promise<Value>,
     options?: CallOptions,
   ): Promise<Value>;
-  /** Whether a statement is answered within a second. */
+  /**
+   * Whether PostgreSQL answers within a second, on a connection that is for this question alone: busy is up.
+   * However many ask at once, they ask once.
+   */
   isUp(): Promise<boolean>;
   /**
    * Refuses a pooler that does not keep session settings: with such a one there would be no timeouts.
@@ -78,6 +86,8 @@ export const CONNECT_TIMEOUT_MS: number = CONNECT_TIMEOUT_SECONDS * 1_000;
 const CONNECTION_LIFETIME_SECONDS = 1_800;
 const CLOSE_GRACE_MS = 5_000;
 const UP_DEADLINE_MS = 1_000;
+/** Of the connections, what calls of one key have at most. */
+const KEY_SHARE = 0.4;
 /** What the network may add to a statement timeout before a silent connection counts as dead. */
 const SILENCE_MARGIN_MS = 1_000;
 const BIGINT_OID = 20;
@@ -96,26 +106,33 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
   const silentMsMax = limits.statementMs + SILENCE_MARGIN_MS;
   const sql = openPool(options, limits);
-  const places = new Places({ places: limits.connections, waitersMax: limits.waiters });
+  // Connects when it is first asked.
+  const probe = openPool(options, { ...limits, connections: 1 });
+  let answering: Promise<boolean> | undefined;
+  const places = new Places({
+    places: limits.connections,
+    waitersMax: limits.waiters,
+    keyShare: KEY_SHARE,
+  });
 
   async function call<Value>(
     work: (stopIfLate: StopIfLate) => Promise<Value>,
-    deadlineMs: number,
+    { deadlineMs = limits.deadlineMs, key }: CallOptions,
   ): Promise<Value> {
     let expired = false;
     const stopIfLate = (): void => {
       if (expired) throw new DeadlineError("gave up before its next step");
     };
     try {
-      const { entered, leave } = places.enter();
+      const { entered, leave } = places.enter(key);
       const answer = entered.then(() => {
         // Whoever gave up while waiting for a place has nobody left to answer to.
-        if (expired) return places.exit() as never;
+        if (expired) return places.exit(key) as never;
         const running = work(stopIfLate);
         // The place is free again when the work is over, or when its connection must be dead.
         withDeadline(running, deadlineMs + silentMsMax).then(
-          () => places.exit(),
-          () => places.exit(),
+          () => places.exit(key),
+          () => places.exit(key),
         );
         return running;
       });
@@ -130,12 +147,8 @@ export function connectDatabase(options: DatabaseOptions): Database {
 
   return {
     sql,
-    run: (work, { deadlineMs = limits.deadlineMs } = {}) =>
-      call((stopIfLate) => work(sql, stopIfLate), deadlineMs),
-    transaction: <Value>(
-      work: (tx: Transaction) => Promise<Value>,
-      { deadlineMs = limits.deadlineMs }: CallOptions = {},
-    ) =>
+    run: (work, called = {}) => call((stopIfLate) => work(sql, stopIfLate), called),
+    transaction: <Value>(work: (tx: Transaction) => Promise<Value>, called: CallOptions = {}) =>
       call<Value>(async (stopIfLate) => {
         const value = await sql.begin(async (tx) => {
           stopIfLate();
@@ -144,18 +157,22 @@ export function connectDatabase(options: DatabaseOptions): Database {
           return { result };
         });
         return value.result;
-      }, deadlineMs),
-    isUp: () =>
-      call(() => sql`select 1`, UP_DEADLINE_MS).then(
-        () => true,
-        () => false,
-      ),
+      }, called),
+    isUp: () => {
+      answering ??= withDeadline(probe`select 1`, UP_DEADLINE_MS)
+        .then(
+          () => true,
+          () => false,
+        )
+        .finally(() => (answering = undefined));
+      return answering;
+    },
     assertSessionSettings: async () => {
       const [row] = await call(
         () => sql<{ statement: number; commit: string }[]>`
           select setting::int as statement, current_setting('synchronous_commit') as commit
             from pg_settings where name = 'statement_timeout'`,
-        limits.deadlineMs,
+        {},
       );
       if (row?.statement !== limits.statementMs) {
         throw new Error(
@@ -167,8 +184,9 @@ export function connectDatabase(options: DatabaseOptions): Database {
       }
     },
     close: async ({ graceMs = CLOSE_GRACE_MS } = {}) => {
+      const timeout = Math.ceil(graceMs / 1_000);
       await withDeadline(
-        sql.end({ timeout: Math.ceil(graceMs / 1_000) }),
+        Promise.all([sql.end({ timeout }), probe.end({ timeout })]),
         graceMs + SILENCE_MARGIN_MS,
       ).catch(() => {});
     },

@@ -3,9 +3,11 @@ import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { type Database, connectDatabase, safeBigint } from "../src/connect.ts";
 
 let database: Database;
+let url: string;
 beforeAll(async () => {
+  url = await freshDatabase();
   database = connectDatabase({
-    url: await freshDatabase(),
+    url,
     applicationName: "bounds-test",
     connectionsMax: 2,
     waitersMax: 3,
@@ -65,6 +67,48 @@ test("a call that waits for a connection past its deadline is answered, and neve
   await Promise.all(busy);
   expect(await database.isUp()).toBe(true);
   expect(ran).toBe(false);
+});
+
+test("whoever asks whether it is up is told so also while every connection is taken and everybody waits", async () => {
+  const busy = Array.from({ length: 5 }, () => database.run((sql) => sql`select pg_sleep(0.6)`));
+  const startedAt = performance.now();
+  const asked = await Promise.all(Array.from({ length: 100 }, () => database.isUp()));
+  expect(new Set(asked)).toEqual(new Set([true]));
+  expect(performance.now() - startedAt).toBeLessThan(500);
+  await Promise.all(busy);
+});
+
+test("calls that wait for one lock leave connections and waiting room to all others", async () => {
+  await database.sql`insert into t values (20, 0), (21, 0)`;
+  const other = connectDatabase({
+    ...{ url, applicationName: "keys-test", connectionsMax: 5, waitersMax: 50 },
+    ...{ deadlineMs: 2_000, statementTimeoutMs: 1_800, lockTimeoutMs: 1_500 },
+  });
+  const raise = (id: number) =>
+    other.run((sql) => sql`update t set n = n + 1 where id = ${id}`, { key: `row ${id}` });
+  const release = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holder = database.transaction(async (sql) => {
+    await sql`select from t where id = 20 for update`;
+    locked.resolve();
+    await release.promise;
+  });
+  await locked.promise;
+  const stuck = Array.from({ length: 22 }, () => raise(20));
+  await expect(raise(20)).rejects.toMatchObject(cause("DATABASE_BUSY"));
+  const startedAt = performance.now();
+  await Promise.all([
+    ...Array.from({ length: 20 }, () => raise(21)),
+    other.run((sql) => sql`select 1`),
+  ]);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  release.resolve();
+  await Promise.all([holder, ...stuck]);
+  expect(await database.sql`select id, n from t where id in (20, 21) order by id`).toEqual([
+    { id: 20, n: 22 },
+    { id: 21, n: 20 },
+  ]);
+  await other.close();
 });
 
 test("a call that is given up begins no further statement", async () => {
