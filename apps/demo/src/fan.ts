@@ -14,12 +14,13 @@ import {
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { PurchaseAnswer } from "@vestibule/contracts/purchase-api";
 import type { DripView } from "@vestibule/contracts/statements";
-import { etaRange } from "@vestibule/drip/estimate";
+import { soonestTurnMs } from "@vestibule/drip/estimate";
 import { slotOf } from "@vestibule/drip/line";
 import { pollDelayMs } from "@vestibule/drip/poll";
 
 import type { Checks } from "./checks.ts";
 import { type Http, type HttpAnswer, type HttpRequest, jsonOf, retryAfterMs } from "./http.ts";
+import { CLAIM_WINDOW_SECONDS } from "./sale.ts";
 
 /** Where a fan stands: what the display counts. */
 export type FanState = "joining" | "waiting" | "inside" | "bought" | "left";
@@ -51,13 +52,12 @@ const HABITS = {
   /** Of those who wait when it is sold out; the others hope that seats come back. */
   goesHome: 0.3,
 };
+const claimWindowMs = CLAIM_WINDOW_SECONDS * 1000;
 /** The tolerance of verifiers is 5 s: who comes earlier than this must be refused. */
 const SURELY_EARLY_MS = 8_000;
 const RETRIES_MAX = 8;
 /** How long somebody hopes. */
 const HOPE_MS = 15 * 60_000;
-/** As if the turn were that far away: a look every ten seconds or so. */
-const HOPE_ETA_MS = 100_000;
 /** A sale may sell out and reopen between the look and the claim. */
 const CLAIMS_MAX = 20;
 const SHOPPING_MS = { min: 1_000, max: 7_000 };
@@ -120,7 +120,7 @@ async function waitAndClaim(world: FanWorld, place: Place): Promise<Claim | unde
     if (claim === undefined) return undefined;
     if (claim === "sold-out") {
       // In this moment; the place is kept. The line itself says so within two seconds.
-      await world.sleep(pollDelayMs({ random: world.random(), etaFromMs: 0 }));
+      await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs: 0 }));
       continue;
     }
     if (announced !== "on-demand") {
@@ -143,24 +143,24 @@ async function waitForSlot(
     const view = answer?.status === 200 ? (jsonOf(answer) as DripView | undefined) : undefined;
     if (view === undefined) {
       failures += 1;
-      await world.sleep(pollDelayMs({ random: world.random(), failures }));
+      await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, failures }));
       continue;
     }
     failures = 0;
     if (view.state === "ended") return undefined;
     const now = world.now();
+    const soonestMs = soonestTurnMs(place.number, view, now);
     if (view.state === "soldout") {
       hopesUntil ??= now + (world.random() < HABITS.goesHome ? 0 : HOPE_MS);
       if (now >= hopesUntil) return undefined;
-      await world.sleep(pollDelayMs({ random: world.random(), etaFromMs: HOPE_ETA_MS }));
+      await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs }));
       continue;
     }
     hopesUntil = undefined;
     const opensAt = slotOf(view.segments, place.number, view);
     if (opensAt !== undefined) return opensAt;
     if (view.committed >= place.number && view.heldSince === undefined) return "on-demand";
-    const etaFromMs = etaRange(place.number, view, now)?.fromMs;
-    await world.sleep(pollDelayMs({ random: world.random(), etaFromMs }));
+    await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs }));
   }
 }
 

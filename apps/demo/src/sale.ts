@@ -14,7 +14,7 @@ import { DEFAULTS, type StartOptions } from "./options.ts";
 export const SKU = "seat";
 const SALE_DAYS = 30;
 /** A no-show's slot goes to somebody else after this: visibly, within one look at the display. */
-const CLAIM_WINDOW_SECONDS = Math.min(60, CLAIM_WINDOW_SECONDS_DEFAULT);
+export const CLAIM_WINDOW_SECONDS = Math.min(60, CLAIM_WINDOW_SECONDS_DEFAULT);
 const PER_PURCHASE_MAX = 4;
 
 /** What the launcher reads of `GET {mint}/v1/admin/events/{event}`. */

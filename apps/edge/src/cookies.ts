@@ -32,7 +32,7 @@ function unquoted(text: string): string {
   return isQuoted ? value.slice(1, -1) : value;
 }
 
-const OURS = /^[ \t]*(?:__Host-)?vst-(?:visitor|ticket|admission|credit)-/;
+const OURS = /^[ \t]*(?:__Host-)?vst-(?:visitor|ticket|admission|credit|order)-/;
 
 /**
  * The header without our cookies; `undefined` when nothing is left. Several `Cookie` headers reach us as

@@ -1,5 +1,6 @@
 /** What somebody without a good admission gets: a page, a problem, or the answer to a preflight. */
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import { PROBLEMS } from "@vestibule/contracts/problems";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { AdmissionCheck } from "./admission/admissions.ts";
 import type { Credentials } from "./admission/credentials.ts";
@@ -22,7 +23,15 @@ export async function deny(
   }
   const origin = allowedOrigin(request, event);
   if (isPreflight(request)) return preflight(request, origin);
-  if (wantsPage(request)) return holdingPage(visit, found);
+  if (wantsPage(request)) {
+    const { holdingStatus } = event;
+    if (request.method !== "POST") return holdingPage(visit, found);
+    // A form that came too late or too early: it is not carried out, and never sent again by us.
+    const status = holdingStatus < 400 ? PROBLEMS.waiting.status : holdingStatus;
+    const page = await holdingPage(visit, { ...found, status, unsent: true });
+    page.headers.set("Retry-After", String(WAITING_RETRY_SECONDS));
+    return page;
+  }
   const held = found.check.kind === "held";
   const refusal = problem("waiting", {
     detail: held

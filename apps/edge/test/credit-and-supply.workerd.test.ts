@@ -134,7 +134,7 @@ describe("a claim with a credit", () => {
     expect(world.grants()).toHaveLength(1);
   });
 
-  test("without JavaScript: the form claims with it, and the page comes back without it", async () => {
+  test("without JavaScript: the form claims with it, and the answer says what comes of it", async () => {
     const world = await worldWith({ segments: [OLD] });
     world.mint = ({ url }) => (url.endsWith("/admissions") ? used() : undefined);
     const response = await world.post(CLAIM, {
@@ -145,8 +145,9 @@ describe("a claim with a credit", () => {
       },
       body: "return=/events/demo",
     });
-    expect(response.status).toBe(303);
+    expect(response.status).toBe(425);
     expect(response.headers.getSetCookie()).toEqual([expect.stringMatching(CLEARED)]);
+    expect(await response.text()).toContain('data-state="owed"');
   });
 
   test("no other site can spend it", async () => {
@@ -203,7 +204,7 @@ describe("the page", () => {
     return {
       state: /data-state="(\w+)"/.exec(html)?.[1],
       lead: /id="lead">([^<]*)/.exec(html)?.[1],
-      button: /id="enter">/.test(html),
+      button: /id="take" class="nojs">/.test(html),
       credit: (JSON.parse(data) as { credit?: boolean }).credit,
     };
   }
@@ -212,7 +213,7 @@ describe("the page", () => {
     for (const segments of [[OLD], []]) {
       expect(await pageOf({ segments }, 50, CREDIT)).toEqual({
         state: "credit",
-        lead: expect.stringContaining("You get the next free turn"),
+        lead: expect.stringContaining("you get the next free turn"),
         button: true,
         credit: true,
       });

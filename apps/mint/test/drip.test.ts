@@ -135,6 +135,7 @@ describe("a hold", () => {
     expect(await codeOf(world.claim(fans[6]!))).toBe("held");
     const held = await world.drip();
     expect(held).toMatchObject({ state: "paused", heldSince: world.clock.now(), serving: 6 });
+    expect(held.heldReason).toBe("the till is slow");
     await world.pass(60_000);
     expect((await world.drip()).serving).toBe(6);
     expect(await codeOf(world.claim(fans[5]!))).toBe("ok");
@@ -147,6 +148,7 @@ describe("a hold", () => {
     await world.pass(10_000);
     for (const fan of fans.slice(0, 60)) await world.claim(fan);
     await hold(world.line, { scope: "all", reason: "" }, deed);
+    expect(await world.drip()).not.toHaveProperty("heldReason");
     const heldSince = world.clock.now();
     const before = slots(world).filter(({ at }) => at <= heldSince);
     const late = await world.joinMany(200);

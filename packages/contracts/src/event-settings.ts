@@ -138,7 +138,7 @@ export const eventChangeSchema = z.partial(
 export type EventChange = z.infer<typeof eventChangeSchema>;
 
 /**
- * The body of `POST /v1/admin/events/{event}/hold`. What is absent stays as it is when the event is held
+ * The body of `POST /v1/admin/events/{event}/hold`; `reason` is said to everybody who waits. What is absent stays as it is when the event is held
  * already, so that a second press loosens nothing; else scope `entries`, no reason.
  */
 export const holdSchema = z.strictObject({

@@ -17,7 +17,8 @@ export const STATEMENT_MEDIA_TYPE = "application/jwt";
 /** All of the edge's own endpoints are below this path. */
 export const EDGE_PREFIX = "/_vestibule";
 
-export type CookieKind = "visitor" | "ticket" | "admission" | "credit";
+/** `order` is the shop's to set: what this browser has bought (`orderCookie`). */
+export type CookieKind = "visitor" | "ticket" | "admission" | "credit" | "order";
 
 /**
  * Cookie name of one event. `__Host-` needs https, a `Secure` attribute and `Path=/` (RFC 6265bis);
@@ -25,4 +26,12 @@ export type CookieKind = "visitor" | "ticket" | "admission" | "credit";
  */
 export function cookieName(kind: CookieKind, event: string, options: { https: boolean }): string {
   return `${options.https ? "__Host-" : ""}vst-${kind}-${event}`;
+}
+
+/**
+ * Value of the `order` cookie: the place in line that bought, and the path at which the shop shows the order,
+ * outside of the protected paths. Whoever comes back to the line is led there.
+ */
+export function orderCookie({ number, path }: { number: number; path: string }): string {
+  return `${number}.${encodeURIComponent(path)}`;
 }

@@ -56,6 +56,8 @@ export const dripClaimsSchema = z.object({
   notice: z.string(),
   heldSince: z.optional(whole),
   heldScope: z.optional(z.enum(["entries", "all"])),
+  /** The organizer's words for it; absent when there are none. */
+  heldReason: z.optional(z.string()),
   cuts: z.array(cutSchema),
   startsAt: z.optional(whole),
   endsAt: whole,

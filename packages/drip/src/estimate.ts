@@ -82,14 +82,44 @@ export function etaRange(
   const starting = state === "scheduled" && startsAt !== undefined;
   if (!(rate > 0) || heldSince !== undefined || (state !== "open" && !starting)) return undefined;
 
-  let start = Math.max(now, startsAt ?? 0);
-  for (const segment of view.segments) {
-    const live = liveCount(segment);
-    if (live === segment.count) start = Math.max(start, segment.until);
-    else if (live > 0) start = Math.max(start, opensAt(segment, segment.base + live));
-  }
+  const start = firstFree(view, now);
   const wait = (waitingBefore(n, view) * 60_000) / rate;
   const fromMs = Math.floor(start - now + (wait * 100) / overdrivePercent);
   const untilMs = Math.ceil(start - now + wait * MARGIN + MARGIN_MS);
   return fromMs > ETA_MS_MAX ? undefined : { fromMs, untilMs };
+}
+
+/**
+ * The least time from `now` until a slot of `n` can open, whatever happens to the line since the statement was
+ * signed: what is held, paused or sold out may have gone on at that very moment, at full overdrive. 0: at any moment.
+ * Only a rate that is raised can make it less.
+ * @param view with `at`, when it was signed
+ */
+export function soonestTurnMs(
+  n: number,
+  view: EstimateView & { readonly at: number },
+  now: number,
+  overdrivePercent = 150,
+): number {
+  const { at, rate, heldSince } = view;
+  const exact = slotOf(view.segments, n, view);
+  if (exact !== undefined) return Math.max(0, exact - now);
+  // What a hold stopped comes first when it ends, this number perhaps among it.
+  const isHeld = heldSince !== undefined;
+  const ahead = isHeld ? aheadOf(n, view, at) : waitingBefore(n, view);
+  const start = isHeld ? at : firstFree(view, at);
+  const wait = (ahead * 6_000_000) / (Math.max(rate, 1) * overdrivePercent);
+  // A number that the line has passed waits for nothing of this: its slot is given out of turn.
+  return n <= view.committed && !isHeld ? 0 : Math.max(0, Math.floor(start + wait - now));
+}
+
+/** The earliest moment for a slot behind the committed ones. */
+function firstFree({ segments, startsAt }: EstimateView, now: number): number {
+  let start = Math.max(now, startsAt ?? 0);
+  for (const segment of segments) {
+    const live = liveCount(segment);
+    if (live === segment.count) start = Math.max(start, segment.until);
+    else if (live > 0) start = Math.max(start, opensAt(segment, segment.base + live));
+  }
+  return start;
 }

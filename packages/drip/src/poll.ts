@@ -3,10 +3,15 @@
 export interface PollInput {
   /** In [0, 1). */
   readonly random: number;
+  /** Within this of its opening a slot must be claimed. */
+  readonly claimWindowMs: number;
   /** The exact time to the turn, once it is committed. */
   readonly untilTurnMs?: number | undefined;
-  /** Lower bound of the estimate, while the time is not exact; absent: unknown. */
-  readonly etaFromMs?: number | undefined;
+  /**
+   * The least time to a turn that is not committed, whatever happens to the line meanwhile (`soonestTurnMs`);
+   * absent: no place, and so no turn to miss.
+   */
+  readonly soonestMs?: number | undefined;
   readonly hidden?: boolean;
   /** Requests that failed in a row. */
   readonly failures?: number;
@@ -22,25 +27,38 @@ const FAR_MS = 60_000;
 const HIDDEN_MS = 90_000;
 const FAILED_MS = 4_000;
 const FAILED_MS_MAX = 240_000;
+/** However short the claim window: nobody looks more often for it than this, and half as often on failures. */
+const LOOK_MS = 2_000;
+const FAILED_LOOK_MS = 10_000;
+/** The longest delay, over the interval that it is spread around. */
+const SPREAD_MAX = 1.5;
 
 /**
  * Whole milliseconds until the next poll: around the interval, spread from half to one and a half of
  * it, so that people who came in the same second do not stay in step.
  *
  * An exact time needs no poll: the page moves in by its own clock, and looks only rarely whether the
- * drip was stopped. Waiting: a tenth of what is left, 5 s to 60 s. Hidden: every 90 s or so, which is
- * within the default claim window, and not after the lower bound of the estimate. Failures double
- * the interval, up to 4 minutes.
+ * drip was stopped. Waiting: a tenth of what is left, 5 s to 60 s. Hidden: every 90 s or so, and not
+ * after the earliest turn. Failures double the interval, up to 4 minutes.
+ *
+ * Of all of it, one rule comes first: whoever may get a slot before the next look looks within half of the claim
+ * window, so that the slot is seen in time to be claimed. Only advice and the floors above are stronger.
  */
 export function pollDelayMs(input: PollInput): number {
-  const { random, untilTurnMs = Infinity, etaFromMs = UNKNOWN_MS * 10, failures = 0 } = input;
-  const advisedMs = input.advisedMs ?? 0;
-  let interval = Math.min(FAR_MS, Math.max(SOON_MS, etaFromMs / 10));
+  const { random, claimWindowMs, untilTurnMs = Infinity, failures = 0 } = input;
+  const { soonestMs = UNKNOWN_MS * 10, advisedMs = 0 } = input;
+  let interval = Math.min(FAR_MS, Math.max(SOON_MS, soonestMs / 10));
   if (untilTurnMs < Infinity) interval = FAR_MS / 2;
-  if (input.hidden === true) interval = Math.min(HIDDEN_MS, Math.max(interval, etaFromMs / 1.5));
+  if (input.hidden === true) {
+    interval = Math.min(HIDDEN_MS, Math.max(interval, soonestMs / SPREAD_MAX));
+  }
   if (failures > 0) {
     const backOff = Math.min(FAILED_MS_MAX, FAILED_MS * 2 ** Math.min(failures, 10));
     interval = Math.max(interval, backOff);
+  }
+  if (input.soonestMs !== undefined && untilTurnMs === Infinity) {
+    const floor = failures > 0 ? FAILED_LOOK_MS : LOOK_MS;
+    interval = Math.min(interval, Math.max(soonestMs, claimWindowMs / 2, floor) / SPREAD_MAX);
   }
   let delay = interval * (0.5 + random);
   if (delay < untilTurnMs && delay > untilTurnMs - TURN_MS) delay += TURN_MS;

@@ -1,9 +1,10 @@
 import { epochMs } from "@vestibule/kernel/units";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { aheadOf, etaRange, type EstimateView } from "../src/estimate.ts";
+import { aheadOf, etaRange, soonestTurnMs, type EstimateView } from "../src/estimate.ts";
+import { slotOf } from "../src/line.ts";
 import { containsNumber } from "../src/segment.ts";
-import { START, World } from "./world.ts";
+import { START, World, seeded } from "./world.ts";
 
 // Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
 vi.setConfig({ testTimeout: 120_000 });
@@ -150,4 +151,55 @@ test("a number that the line passed without a slot comes next", () => {
   const segments = [{ base: 11, count: 10, from: START, until: START + 1_200 }];
   const range = etaRange(5, view({ segments, committed: 20, skips: [] }), epochMs(START))!;
   expect(range).toEqual({ fromMs: 1_200, untilMs: 6_200 });
+});
+
+test("no slot ever opens sooner than the soonest turn said, through no-shows, holds, standstills and late statements", () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const random = seeded(seed);
+    const policy = {
+      ...{ ratePerMinute: 60 + Math.floor(random() * 600), overdrivePercent: 150 },
+      ...{ horizonMs: 10_000 + Math.floor(random() * 50_000), maxAdmissions: null },
+    };
+    const world = new World({ policy, noShow: random() * 0.7, seed, claimWindowMs: 20_000 });
+    world.join(3_000);
+    const fans = [1, 20, 90, 300, 700, 1_500].map((n) => ({ n, bound: 0 }));
+    let checked = 0;
+    for (let second = 0; second < 600; second += 1) {
+      if (random() < 0.02) world.hold();
+      else if (world.heldSince !== undefined && random() < 0.1) world.resume();
+      // Sold out for a while: time goes by, and nothing is committed.
+      if (random() < 0.01) world.now += Math.floor(random() * 60_000);
+      world.tick();
+      const { now, heldSince } = world;
+      const seen = view({
+        ...{ segments: world.segments(), committed: world.line.nextNumber - 1, heldSince },
+        ...{ rate: policy.ratePerMinute, state: heldSince === undefined ? "open" : "paused" },
+      });
+      for (const fan of fans) {
+        const slot = slotOf(seen.segments, fan.n, seen);
+        if (slot !== undefined) {
+          // A hold may cut it: what was said of that one says nothing of the next.
+          expect(slot).toBeGreaterThanOrEqual(fan.bound);
+          checked += 1;
+          continue;
+        }
+        const soonest = now + soonestTurnMs(fan.n, { ...seen, at: now }, now);
+        // Asked later of the same statement: the same moment, or now.
+        expect(now + 5_000 + soonestTurnMs(fan.n, { ...seen, at: now }, now + 5_000)).toBe(
+          Math.max(soonest, now + 5_000),
+        );
+        fan.bound = soonest;
+      }
+    }
+    expect(checked).toBeGreaterThan(100);
+    expect(world.violations).toEqual([]);
+  }
+});
+
+test("the soonest turn does not ask why the line stands still", () => {
+  const stands = { segments: [], committed: 100, rate: 60 };
+  for (const state of ["open", "soldout", "paused", "prequeue"]) {
+    const at = (n: number) => soonestTurnMs(n, { ...view({ ...stands, state }), at: START }, START);
+    expect([state, at(50), at(101), at(191)]).toEqual([state, 0, 0, 60_000]);
+  }
 });

@@ -13,7 +13,10 @@ import { problem } from "../problem.ts";
 import { isSameSite } from "../routing/cross-origin.ts";
 import type { Visit } from "../visit.ts";
 
-const HEADERS: Record<CookieKind, string> = {
+/** What we give; the order is the shop's to tell. */
+type Token = Exclude<CookieKind, "order">;
+
+const HEADERS: Record<Token, string> = {
   visitor: VISITOR_HEADER,
   ticket: TICKET_HEADER,
   admission: ADMISSION_HEADER,
@@ -22,7 +25,7 @@ const HEADERS: Record<CookieKind, string> = {
 
 /** A token for its owner, and the second from which it is of no more use. */
 export interface Handover {
-  readonly kind: CookieKind;
+  readonly kind: Token;
   readonly value: string;
   /** Epoch milliseconds. */
   readonly until: number;

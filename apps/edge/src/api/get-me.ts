@@ -1,7 +1,8 @@
 /** `GET …/me`: this visitor's place, verified here, without a mint. */
 import type { EdgePlace } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import { readCredentials, readCredit } from "../admission/credentials.ts";
+import { readCredentials } from "../admission/credentials.ts";
+import { readOrder, usableCredit } from "../admission/order.ts";
 import { mayBeOver, turnOf } from "../admission/tickets.ts";
 import type { Visit } from "../visit.ts";
 import { personal } from "./answers.ts";
@@ -17,9 +18,14 @@ export async function getMe(visit: Visit, event: ManifestEvent): Promise<Respons
   const turn = turnOf(place.number, edge.feed.drip(event.event), event);
   const { number } = place;
   const isOver = turn.kind !== "unknown" && mayBeOver(turn, now, 0);
-  const hasCredit = isOver && readCredit(visit.head, scope, credentials) !== undefined;
-  const credit = hasCredit ? { credit: true as const } : {};
-  if (turn.kind !== "committed") return personal({ number, ...credit } satisfies EdgePlace, 200);
+  const order = readOrder(visit, event.event, number);
+  const hasCredit =
+    isOver && usableCredit(visit, { event: event.event, credentials, number }) !== undefined;
+  const more = {
+    ...(hasCredit ? { credit: true as const } : {}),
+    ...(order === undefined ? {} : { order }),
+  };
+  if (turn.kind !== "committed") return personal({ number, ...more } satisfies EdgePlace, 200);
   const { opensAt, closesAt, claimBy } = turn;
-  return personal({ number, opensAt, closesAt, claimBy, ...credit } satisfies EdgePlace, 200);
+  return personal({ number, opensAt, closesAt, claimBy, ...more } satisfies EdgePlace, 200);
 }

@@ -4,13 +4,14 @@ import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { EdgeClaimAnswer } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { etaRange } from "@vestibule/drip/estimate";
-import { readCredentials, readCredit } from "../admission/credentials.ts";
+import { readCredentials } from "../admission/credentials.ts";
+import { readOrder, usableCredit } from "../admission/order.ts";
 import { type Place, type Turn, mayBeOver, turnOf } from "../admission/tickets.ts";
 import { clearCookie } from "../cookies.ts";
 import { dripView } from "../drip-poll.ts";
 import { SOLD_OUT_RETRY_SECONDS, WAITING_RETRY_SECONDS } from "../limits.ts";
 import type { MintReply } from "../mint-client.ts";
-import { holdingPage } from "../page/holding-page.ts";
+import { type HoldingPage, holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 import { handOver, personal, refuseCrossSite, seeOther } from "./answers.ts";
@@ -26,31 +27,41 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
   const form = await readForm(visit, event);
   if (form instanceof Response) return form;
   const answer = await claim();
-  if (form.returnPath === undefined) return answer;
-  if (answer.status === 503) {
-    return holdingPage(visit, { event, credentials, status: 503, condition: "unreachable" });
-  }
-  // Admitted or not, the page at the return path says what is the case.
-  const back = seeOther(form.returnPath);
-  for (const cookie of answer.headers.getSetCookie()) back.headers.append("Set-Cookie", cookie);
-  return back;
+  const { returnPath } = form;
+  if (returnPath === undefined) return answer;
+  const { status } = answer;
+  const isHeld = edge.feed.drip(event.event)?.claims.heldSince !== undefined;
+  const told = isHeld ? undefined : TOLD[status];
+  // What the page at the return path knows by itself is said there, once.
+  const page =
+    told === undefined
+      ? seeOther(returnPath)
+      : await holdingPage(visit, { event, credentials, status, returnPath, ...told });
+  for (const cookie of answer.headers.getSetCookie()) page.headers.append("Set-Cookie", cookie);
+  const retryAfter = answer.headers.get("retry-after");
+  if (told !== undefined && retryAfter !== null) page.headers.set("Retry-After", retryAfter);
+  return page;
 
   async function claim(): Promise<Response> {
     const place = await edge.tickets.check(credentials, event, now);
     if (place === undefined) return noTicket(event);
     await edge.feed.whenKnown(`drip:${event.event}`, now);
-    const shown = readCredit(visit.head, scope, credentials);
+    const { number } = place;
+    const shown = usableCredit(visit, { event: event.event, credentials, number });
     const turn = turnOf(place.number, edge.feed.drip(event.event), event);
     const credit = mayBeOver(turn, now, edge.config.skewSeconds * 1000) ? shown : undefined;
     const refusal = refuseHere(visit, event, { place, turn, credit });
-    if (refusal !== undefined) return refusal;
+    const order = readOrder(visit, event.event, number);
+    // Whoever has bought in it is told where the order is.
+    const isOver = problem("slot-over", order === undefined ? {} : { extensions: { order } });
+    if (refusal !== undefined) return refusal.status === isOver.status ? isOver : refusal;
     const { visitor, ticket } = place;
     const path = `/v1/events/${event.event}/admissions`;
     const asked = { visitor, ticket, ...(credit === undefined ? {} : { credit }) };
     const reply = await edge.mint.post(path, asked, now);
     if (reply.kind === "away") return mintAway(visit);
     if (reply.kind === "refused") {
-      const answer = mintRefusal(visit, reply);
+      const answer = reply.code === "slot-over" ? isOver : mintRefusal(visit, reply);
       if (credit !== undefined && !credentials.tokenMode && isSpent(reply)) {
         answer.headers.append("Set-Cookie", clearCookie("credit", scope));
       }
@@ -68,6 +79,15 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     return handOver(personal(body, 201), tokens, { visit, event, tokenMode });
   }
 }
+
+/** What somebody without JavaScript could not hear otherwise: the statement says nothing of a number it has passed. */
+const TOLD: Readonly<
+  Record<number, Pick<HoldingPage, "condition" | "missed" | "owed"> | undefined>
+> = {
+  410: { missed: true },
+  425: { owed: true },
+  503: { condition: "unreachable" },
+};
 
 /** The credit is used, or was refused for good. */
 function isSpent({ code, body }: MintReply & { kind: "refused" }): boolean {

@@ -87,7 +87,10 @@ async function refuseEarly(joining: Joining): Promise<Response | undefined> {
           detail: "Send this again with the cookie that comes with this answer.",
           extensions: { reason: "cookies-off" },
         })
-      : await holdingPage(visit, { event, credentials, condition: "cookies", status: 400 });
+      : await holdingPage(visit, {
+          ...{ event, credentials, returnPath },
+          ...{ condition: "cookies", status: 400 },
+        });
   // The page brings its own.
   if (returnPath !== undefined) return refusal;
   const until = event.endsAt + COOKIES_OUTLIVE_EVENT_MS;
@@ -132,7 +135,7 @@ async function formOr(
   if (returnPath === undefined) return refusal;
   const away = refusal.status === 503;
   const page = await holdingPage(visit, {
-    ...{ event, credentials, status: refusal.status },
+    ...{ event, credentials, returnPath, status: refusal.status },
     ...(away ? { condition: "unreachable" as const } : {}),
   });
   const retryAfter = refusal.headers.get("retry-after");

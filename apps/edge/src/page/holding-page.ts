@@ -2,7 +2,8 @@
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { script, style } from "#page-assets";
 import type { AdmissionCheck } from "../admission/admissions.ts";
-import { type Credentials, readCredit } from "../admission/credentials.ts";
+import type { Credentials } from "../admission/credentials.ts";
+import { readOrder, usableCredit } from "../admission/order.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
 import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import { setCookie } from "../cookies.ts";
@@ -23,34 +24,42 @@ export interface HoldingPage {
   readonly condition?: Condition;
   /** Instead of the event's own. */
   readonly status?: number;
+  /** Where link and forms lead back to, instead of this very page. */
+  readonly returnPath?: string;
+  /** What the mint has said of this place: its turn is over, or the next one is for it. */
+  readonly missed?: true;
+  readonly owed?: true;
+  /** A form for the shop has come here instead. */
+  readonly unsent?: true;
 }
 
 /** Takes no place, whatever it is asked for: only the script's, or the form's, POST does (HP-10). */
 export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Response> {
   const { edge, request, now } = visit;
-  const { event, credentials, condition } = page;
+  const { event, credentials, condition, missed, owed } = page;
   await edge.feed.whenKnown(`drip:${event.event}`, now);
   const place = await edge.tickets.check(credentials, event, now);
   const known = edge.feed.drip(event.event);
   const settings = settingsOf(event);
-  const scope = { event: event.event, https: visit.address.https };
-  const credit = readCredit(visit.head, scope, credentials) === undefined ? undefined : true;
-  const view = viewOf({
-    settings,
-    now,
-    credit,
-    number: place?.number,
-    drip: known === undefined ? undefined : dripView(event.event, known),
-    condition,
-  });
+  const number = place?.number;
+  const shown = usableCredit(visit, { event: event.event, credentials, number });
+  const credit = shown === undefined || missed === true || owed === true ? undefined : true;
+  const order = readOrder(visit, event.event, number);
+  const said = { number, condition, credit, missed, owed, order };
+  const drip = known === undefined ? undefined : dripView(event.event, known);
+  const view = viewOf({ settings, now, drip, ...said });
+  const returnPath = page.returnPath ?? returnPathOf(visit, event);
+  // The answer to a form is not to be asked for again: it lives where its link leads.
+  const back = request.method === "POST" ? returnPath : undefined;
   const nonce = encodeBase64url(edge.randomness.bytes(16));
   const html = pageHtml({
     view,
     words: wordsOf(view, formatsOf(request, now), event.title),
     eventTitle: event.title,
     accent: accentFor(event.accent),
-    returnPath: returnPathOf(visit, event),
-    data: { settings, now, number: place?.number, condition, credit, title: event.title },
+    returnPath,
+    unsent: page.unsent === true,
+    data: { settings, now, ...said, back, title: event.title },
     nonce,
     script,
     style,
@@ -103,8 +112,9 @@ function settingsOf(event: ManifestEvent): PageSettings {
   };
 }
 
-/** Where link and forms lead back to: this very page, unless its address is an endpoint of ours or a trick. */
-function returnPathOf({ address }: Visit, event: ManifestEvent): string {
+/** This very page, unless its address is an endpoint of ours, a trick, or one that a form was sent to. */
+function returnPathOf({ address, method }: Visit, event: ManifestEvent): string {
+  if (method === "POST") return event.homePath;
   const { pathname, search, origin } = address;
   return safeReturnPath(pathname + search, origin) ?? event.homePath;
 }

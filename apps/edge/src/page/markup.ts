@@ -13,6 +13,11 @@ export interface PageData {
   readonly number?: number | undefined;
   readonly condition?: Condition | undefined;
   readonly credit?: boolean | undefined;
+  readonly missed?: boolean | undefined;
+  readonly owed?: boolean | undefined;
+  readonly order?: string | undefined;
+  /** Of the answer to a form: the address to load instead of sending that again. */
+  readonly back?: string | undefined;
   readonly title: string;
 }
 
@@ -22,6 +27,8 @@ export interface PageParts {
   readonly eventTitle: string;
   readonly accent: Accent;
   readonly returnPath: string;
+  /** A form for the shop has come here instead: its sender is told. */
+  readonly unsent: boolean;
   readonly data: PageData;
   readonly nonce: string;
   readonly script: string;
@@ -47,7 +54,12 @@ export function pageHtml(parts: PageParts): string {
 <header dir="auto">${escape(parts.eventTitle)}</header>
 <main data-state="${view.state}">
 <div class="say" role="status" aria-live="polite"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
-<p class="place" id="place"${hidden(number === "")}><span>${texts.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
+${
+  parts.unsent
+    ? `<p class="notice">${texts.unsent}</p>
+`
+    : ""
+}<p class="place" id="place"${hidden(number === "")}><span>${texts.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
 <div class="line" id="line"${hidden(number === "")}><i></i></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
@@ -69,24 +81,33 @@ function factHtml({ facts }: Words, index: number): string {
 }
 
 /** What the page cannot do by itself without its script. */
+const PLAIN: Partial<Record<Words["action"], string>> = {
+  again: texts.plain,
+  join: texts.plainJoin,
+  take: texts.plainTake,
+};
+
 function plainHtml({ action }: Words): string {
-  if (action === "again") return `<p class="notice">${texts.plain}</p>`;
-  return action === "join" ? `<p class="notice">${texts.plainJoin}</p>` : "";
+  const text = PLAIN[action];
+  return text === undefined ? "" : `<p class="notice">${text}</p>`;
 }
 
-/** All three are there, and one shows. The script hides what it does by itself (`nojs`). */
+/** All are there, and one shows, or two. The script hides what it does by itself (`nojs`). */
 function actionsHtml({ words, view, returnPath }: PageParts): string {
   const { action } = words;
   const base = `${EDGE_PREFIX}/events/${view.settings.event}`;
   const back = escape(returnPath);
+  const { order } = words;
   const form = (id: string, to: string, label: string, shown: boolean) =>
-    `<form method="post" action="${base}/${to}" id="${id}"${hidden(!shown)}>` +
+    `<form method="post" action="${base}/${to}" id="${id}"${id === "take" ? ' class="nojs"' : ""}${hidden(!shown)}>` +
     `<input type="hidden" name="return" value="${back}"><button>${label}</button></form>`;
   const again = action === "join-again";
   return (
+    `<p class="go" id="order"${hidden(order === undefined)}><a href="${escape(order ?? back)}">${texts.order}</a></p>` +
     form("join", "tickets", again ? texts.joinAgain : texts.join, again || action === "join") +
     form("enter", "admissions", texts.enter, action === "enter") +
-    `<p class="again nojs"${hidden(action !== "again")}><a href="${back}">${texts.again}</a></p>`
+    form("take", "admissions", texts.take, action === "take") +
+    `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${texts.again}</a></p>`
   );
 }
 

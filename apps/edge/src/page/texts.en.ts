@@ -35,7 +35,10 @@ export const texts = {
     near: "Almost your turn",
     known: "Your turn is coming up",
     turn: "It is your turn",
+    passed: "Your place has been reached",
+    owed: "You get the next turn",
     missed: "Your turn has passed",
+    bought: "You have bought",
     credit: "Your turn is not lost",
     paused: "The sale is paused",
     soldout: "Sold out",
@@ -51,10 +54,12 @@ export const texts = {
     waiting: "You go in by yourself when it is your turn.",
     near: "Your exact time is about to be set.",
     turn: "You can go in now.",
-    missed:
-      "It was not taken up in time, so the next person went ahead. You can join the line again.",
+    passed: "Let us see whether your turn is still there.",
+    owed: "Its exact time is about to be set.",
+    missed: "Its time is over, and the next person went ahead. You can join the line again.",
+    bought: "Your place in line was good for one purchase, and you have made it.",
     credit:
-      "Something went wrong on our side while you were buying. You get the next free turn: this page takes it for you.",
+      "Something went wrong on our side while you were buying, so you get the next free turn.",
     paused: "Nobody goes in at the moment. Your place is kept, and the line goes on from here.",
     soldout:
       "Everything is sold or reserved right now. Your place is kept: if something comes back, the line goes on by itself.",
@@ -76,8 +81,15 @@ export const texts = {
   join: "Join the line",
   joinAgain: "Join the line again",
   enter: "Go in",
+  take: "Take my turn",
+  order: "To your order",
   again: "Look again",
   plainJoin: "Without JavaScript a place is taken with this button.",
+  /** Said by the script of what it does. */
+  byItself: "This page asks for it by itself.",
+  plainTake: "Without JavaScript nothing happens by itself: press this button.",
+  unsent:
+    "What you just sent has not reached the shop, and is not kept. Please send it again when you are in.",
   plain: "Without JavaScript this page stays as it is. Look again now and then.",
   title: { turn: "Your turn!", place: (n: string) => `No. ${n} in line` },
 };

@@ -3,7 +3,7 @@
  * and from then on by the script in the page: pure, and small.
  */
 import type { DripView } from "@vestibule/contracts/statements";
-import { type EtaRange, aheadOf, etaRange } from "@vestibule/drip/estimate";
+import { type EtaRange, aheadOf, etaRange, soonestTurnMs } from "@vestibule/drip/estimate";
 import { servingNumber, slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 
@@ -14,7 +14,11 @@ export type PageState =
   | "near"
   | "known"
   | "turn"
+  /** The line has passed this number, and lists no slot of it: it is over or still owed, and a claim tells which. */
+  | "passed"
+  | "owed"
   | "missed"
+  | "bought"
   | "credit"
   | "paused"
   | "soldout"
@@ -48,6 +52,12 @@ export interface ViewInput {
   readonly aheadMost?: number | undefined;
   /** The mint said that the slot is over. */
   readonly missed?: boolean | undefined;
+  /** A slot of this place was listed, and its time ran out. One that is listed now says more. */
+  readonly lapsed?: boolean | undefined;
+  /** The mint said that this place is given the next slot. */
+  readonly owed?: boolean | undefined;
+  /** This place has bought: the path of its order. */
+  readonly order?: string | undefined;
   /** A purchase failed by a fault of ours: when the slot is over, a claim makes it good. */
   readonly credit?: boolean | undefined;
   /** The admission is in hand, for this slot. */
@@ -59,12 +69,21 @@ export interface View {
   readonly number?: number | undefined;
   readonly ahead?: number | undefined;
   readonly eta?: EtaRange | undefined;
+  /** The least time to a turn that is not committed; absent without a place, 0 without a statement. */
+  readonly soonestMs?: number | undefined;
   readonly slot?: SlotTimes | undefined;
   /** What a countdown runs to: the opening of the line, of the sale, or of the slot. */
   readonly target?: number | undefined;
   /** How much of the way is behind: 0 to 1. */
   readonly fill: number;
   readonly notice: string;
+  /** The organizer's words for the pause. */
+  readonly reason: string;
+  readonly order?: string | undefined;
+  /** Nobody can join: sold out, or over. */
+  readonly isShut: boolean;
+  /** The turn is over, whatever else there is to say. */
+  readonly isLost: boolean;
   readonly settings: PageSettings;
   readonly now: number;
 }
@@ -76,13 +95,19 @@ export function viewOf(input: ViewInput): View {
   const slot = slotOfNumber(input);
   const found = stateOf(input, slot);
   // Joining again is no way out while nobody can join: then it is as for somebody without a place.
-  const isShut = found === "missed" && drip?.state === "soldout";
-  const state = isShut ? "soldout" : found;
-  const number = isShut ? undefined : input.number;
-  const notice = drip?.notice ?? "";
-  const base = { state, number, slot, notice, settings, now };
+  const isShut = drip?.state === "soldout" || drip?.state === "ended" || now >= endOf(input);
+  const isLost = found === "missed";
+  const noWayBack = isLost && drip?.state === "soldout";
+  const state = noWayBack ? "soldout" : found;
+  const number = noWayBack ? undefined : input.number;
+  const { notice = "" } = drip ?? {};
+  const reason = state === "paused" ? (drip?.heldReason ?? "") : "";
+  const { order } = input;
+  const about = { settings, now, notice, reason, order, isShut, isLost };
+  const base = { ...about, state, number, slot };
   if (number === undefined || drip === undefined) {
-    return { ...base, fill: 0, target: targetOf(state, input, slot) };
+    const soonestMs = number === undefined ? undefined : 0;
+    return { ...base, soonestMs, fill: 0, target: targetOf(state, input, slot) };
   }
   const serving = servingNumber(drip.segments, now, { ...drip, atLeast: drip.serving });
   const fill = slot !== undefined && now >= slot.opensAt ? 1 : Math.min(1, serving / number);
@@ -94,6 +119,7 @@ export function viewOf(input: ViewInput): View {
         ? Math.min(aheadOf(number, drip, now), aheadMost)
         : 0,
     eta: etaRange(number, drip, now),
+    soonestMs: soonestTurnMs(number, drip, now),
     target: targetOf(state, input, slot),
   };
 }
@@ -111,9 +137,11 @@ function slotOfNumber(input: ViewInput): SlotTimes | undefined {
 }
 
 function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
-  const { settings, now, number, drip, condition, missed, claimed, credit } = input;
+  const { settings, now, number, drip, condition, missed, lapsed, owed, claimed, credit } = input;
   if (condition === "cookies") return "cookies";
-  if (now >= (drip?.endsAt ?? settings.endsAt) || drip?.state === "ended") return "ended";
+  // Whatever has become of the turn, and of the sale: there is nothing more to do with this place.
+  if (input.order !== undefined) return "bought";
+  if (now >= endOf(input) || drip?.state === "ended") return "ended";
   if (number === undefined) {
     if (now < opensForJoins(settings)) return "scheduled";
     if (drip?.state === "soldout") return "soldout";
@@ -121,8 +149,9 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   }
   // Whoever has a credit had claimed.
   const isClaimed = claimed !== undefined || credit === true;
-  const isOver = slot !== undefined && now >= (isClaimed ? slot.closesAt : slot.claimBy);
-  if ((missed === true || isOver) && credit !== true) return "missed";
+  const isOver =
+    slot === undefined ? lapsed === true : now >= (isClaimed ? slot.closesAt : slot.claimBy);
+  if ((missed === true || isOver) && credit !== true && owed !== true) return "missed";
   if (slot !== undefined && !isOver) return now < slot.opensAt ? "known" : "turn";
   if (condition !== undefined) return condition;
   if (drip === undefined) return "waiting";
@@ -130,11 +159,14 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   if (drip.heldSince !== undefined || drip.state === "paused") return "paused";
   if (now >= drip.exp * 1000) return "unreachable";
   if (credit === true && (isOver || number <= drip.committed)) return "credit";
+  if (number <= drip.committed) return owed === true ? "owed" : "passed";
   if (now < (drip.startsAt ?? settings.startsAt ?? 0)) return "scheduled";
   const eta = etaRange(number, drip, now);
-  return number <= drip.committed || (eta !== undefined && eta.fromMs < NEAR_MS)
-    ? "near"
-    : "waiting";
+  return eta !== undefined && eta.fromMs < NEAR_MS ? "near" : "waiting";
+}
+
+function endOf({ drip, settings }: ViewInput): number {
+  return drip?.endsAt ?? settings.endsAt;
 }
 
 /** From when numbers are given, epoch milliseconds; 0: always. */

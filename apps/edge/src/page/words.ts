@@ -14,11 +14,14 @@ export interface Words {
   readonly number: string;
   readonly facts: readonly Fact[];
   readonly lead: string;
+  /** The organizer's own words, a line each. */
   readonly notice: string;
   /** Whether to say that the place stays theirs. */
   readonly kept: boolean;
-  /** What a press of the button does; without JavaScript there is always one. */
-  readonly action: "join" | "join-again" | "enter" | "again" | "none";
+  /** What a press of the button does; without JavaScript there is always one. With it, it does `take` by itself. */
+  readonly action: "join" | "join-again" | "enter" | "take" | "again" | "none";
+  /** Where a link to the order leads, if there is one. */
+  readonly order?: string | undefined;
 }
 
 export interface Formats {
@@ -37,14 +40,18 @@ export function wordsOf(view: View, formats: Formats, eventTitle: string): Words
   return {
     title: `${prefix} · ${eventTitle}`,
     headline: texts.headline[state],
-    number: state === "ended" || state === "missed" ? "" : place,
+    number: NO_PLACE.has(state) ? "" : place,
     facts: factsOf(view, formats),
     lead: leadOf(view),
-    notice: view.notice,
-    kept: number !== undefined && state !== "ended" && state !== "missed" && state !== "cookies",
+    notice: [view.reason, view.notice].filter((line) => line !== "").join("\n"),
+    kept: number !== undefined && !NO_PLACE.has(state) && state !== "cookies" && state !== "passed",
     action: actionOf(view),
+    order: state === "bought" ? view.order : undefined,
   };
 }
+
+/** In these the place in line is of no more use. */
+const NO_PLACE: ReadonlySet<View["state"]> = new Set(["ended", "missed", "bought"]);
 
 function factsOf(view: View, formats: Formats): readonly Fact[] {
   const { state, ahead, eta, target, now, number } = view;
@@ -87,17 +94,22 @@ function leadOf(view: View): string {
   return texts.lead[state];
 }
 
-function actionOf({ state, number }: View): Words["action"] {
+function actionOf({ state, number, isShut }: View): Words["action"] {
   switch (state) {
     case "joining":
       return "join";
     case "missed":
       return "join-again";
+    case "bought":
+      return isShut ? "none" : "join-again";
     case "turn":
-    case "credit":
       return "enter";
+    case "credit":
+    case "passed":
+      return "take";
     case "ended":
       return "none";
+    case "owed":
     case "near":
     case "known":
     case "scheduled":

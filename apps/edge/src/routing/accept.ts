@@ -54,11 +54,19 @@ function parseQuality(text: string): number {
 /** Destinations of a fetch that show a document (Fetch Metadata). */
 const DOCUMENTS = new Set(["document", "iframe", "frame", "fencedframe"]);
 
-/** A page view: GET or HEAD that wants HTML, and is not the sub-resource of another page (HP-12). */
+/** Methods by which a browser goes to a page: a link, a look at its head, a form. */
+const NAVIGATING = new Set(["GET", "HEAD", "POST"]);
+
+/**
+ * A browser on its way to a page, also by a form: it wants HTML, and it is not the sub-resource of another page
+ * (HP-12) nor a script's.
+ */
 export function wantsPage(request: Request): boolean {
   const { method, headers } = request;
-  if (method !== "GET" && method !== "HEAD") return false;
+  if (!NAVIGATING.has(method)) return false;
   if (headers.has("upgrade")) return false;
+  const mode = headers.get("sec-fetch-mode");
+  if (method === "POST" && mode !== null && mode !== "navigate") return false;
   const destination = headers.get("sec-fetch-dest");
   if (destination !== null && !DOCUMENTS.has(destination)) return false;
   return prefersPage(headers.get("accept"));

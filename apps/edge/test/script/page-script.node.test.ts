@@ -10,7 +10,7 @@ const soldOut = () => ({ status: 409, retryAfter: 30 });
 const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (times[i] ?? 0));
 
 describe("sold out", () => {
-  test("a page with a place goes on looking, every 20 to 40 s and out of step, and goes on by itself", async () => {
+  test("a page with a place far behind goes on looking, once in half a minute or so and out of step, and goes on by itself", async () => {
     const spreads = new Set<number>();
     for (let round = 0; round < 5; round += 1) {
       const world = new ScriptWorld({ number: 500, drip: { state: "soldout" } });
@@ -19,8 +19,8 @@ describe("sold out", () => {
       const between = gaps(world.times("drip"));
       expect(between.length).toBeGreaterThan(25);
       for (const ms of between) {
-        expect(ms).toBeGreaterThanOrEqual(20_000);
-        expect(ms).toBeLessThanOrEqual(40_000);
+        expect(ms).toBeGreaterThanOrEqual(13_000);
+        expect(ms).toBeLessThanOrEqual(41_000);
         spreads.add(Math.round(ms));
       }
       expect(world.asked.every(({ name }) => name === "drip")).toBe(true);
@@ -46,7 +46,7 @@ describe("sold out", () => {
     expect(world.times("tickets").length).toBeLessThanOrEqual(1);
     world.grant = joined;
     world.say({ state: "open" });
-    await world.pass(45_000);
+    await world.pass(50_000);
     expect(world.text("number")).toBe("101");
   });
 
@@ -71,6 +71,138 @@ describe("sold out", () => {
   });
 });
 
+describe("near the front of a line that stands still", () => {
+  const stopped = [
+    ["sold out", { state: "soldout" as const }],
+    ["paused", { state: "paused" as const, heldSince: NOW - 1_000 }],
+  ] as const;
+
+  test.each(
+    stopped.flatMap(([name, drip]) => [5, 20, 180].map((window) => [name, window, drip] as const)),
+  )(
+    "%s, with %i s to claim: when it goes on, a page that is open never misses its slot, visible or hidden",
+    async (_name, claimWindowSeconds, drip) => {
+      for (const [hidden, number] of [
+        [false, 101],
+        [true, 101],
+        [false, 104],
+        [true, 130],
+      ] as const) {
+        const world = new ScriptWorld({ number, claimWindowSeconds, hidden, drip });
+        await world.pass(10 * MINUTE + Math.random() * MINUTE);
+        // Everything that came back opens at once, at full overdrive.
+        const from = NOW + world.ms;
+        const segment = { base: 101, count: 60, from, until: from + 40_000 };
+        world.say({ state: "open", committed: 160, segments: [segment] });
+        world.grant = () => ({ status: 410 });
+        await world.pass(10 * MINUTE);
+        const opened = from - NOW + Math.floor(((number - 101) * 40_000) / 60);
+        const [claimed = Infinity] = world.times("admissions");
+        expect(claimed - opened).toBeLessThan(claimWindowSeconds * 500 + 10);
+        const looks = gaps(world.times("drip"));
+        expect(Math.min(...looks)).toBeGreaterThan(600);
+      }
+    },
+  );
+
+  test("far behind it looks rarely, also when the time to claim is short", async () => {
+    const world = new ScriptWorld({
+      number: 9_000,
+      claimWindowSeconds: 5,
+      drip: { state: "soldout" },
+    });
+    await world.pass(60 * MINUTE);
+    expect(world.times("drip").length).toBeLessThan(90);
+  });
+
+  test("its network comes back after a long outage: in time as well", async () => {
+    const world = new ScriptWorld({ number: 101, drip: { state: "soldout" } });
+    await world.pass(MINUTE);
+    world.dripStatus = 503;
+    await world.pass(30 * MINUTE);
+    for (const ms of gaps(world.times("drip"))) expect(ms).toBeLessThanOrEqual(90_001);
+  });
+});
+
+describe("a place that the line has passed", () => {
+  test("is asked for at once, and is never said to be almost its turn", async () => {
+    const world = new ScriptWorld({ number: 50 });
+    world.grant = () => ({ status: 410 });
+    await world.pass(400);
+    expect(world.states).toEqual(["passed", "missed"]);
+    await world.pass(5 * MINUTE);
+    expect(world.states).toEqual(["passed", "missed"]);
+    expect(world.times("admissions")).toHaveLength(1);
+    expect(world.times("drip").length).toBeLessThan(25);
+  });
+
+  test("a turn that ran out before our eyes stays missed when its slot is listed no more", async () => {
+    const world = new ScriptWorld({ number: 50, drip: { segments: [OLD] } });
+    world.grant = () => ({ status: 503, retryAfter: 5 });
+    await world.pass(1_000);
+    expect(world.state).toBe("missed");
+    world.say({ segments: [] });
+    await world.pass(MINUTE);
+    world.grant = () => ({ status: 410 });
+    await world.pass(3 * MINUTE);
+    expect(world.states).toEqual(["missed"]);
+  });
+
+  test("one that is owed a slot is told so, and goes in with it", async () => {
+    const world = new ScriptWorld({ number: 50 });
+    world.grant = () => ({ status: 425, retryAfter: 2 });
+    await world.pass(20_000);
+    expect(world.states).toEqual(["passed", "owed"]);
+    const fresh = { base: 50, count: 1, from: NOW + 30_000, until: NOW + 31_000 };
+    world.grant = () => ({
+      status: 201,
+      body: { opensAt: fresh.from, closesAt: fresh.from + 600_000 },
+    });
+    world.say({ segments: [fresh] });
+    await world.pass(15_000);
+    expect(world.states.slice(0, 3)).toEqual(["passed", "owed", "known"]);
+    expect(world.reloads).toBe(1);
+  });
+
+  test("one that has bought hears of its order, and claims no more", async () => {
+    const world = new ScriptWorld({ number: 50 });
+    world.grant = () => ({ status: 410, body: { order: "/orders/a" } });
+    await world.pass(1_000);
+    expect(world.state).toBe("bought");
+    expect(world.order).toBe("/orders/a");
+    expect(world.isShown("order")).toBe(true);
+    const asked = world.asked.length;
+    await world.pass(30 * MINUTE);
+    expect(world.asked.length - asked).toBeLessThanOrEqual(1);
+
+    const known = new ScriptWorld({ number: 50, order: "/orders/a", credit: true });
+    await known.pass(30 * MINUTE);
+    expect(known.states).toEqual(["bought"]);
+    expect(known.times("admissions")).toEqual([]);
+  });
+});
+
+describe("a page that answers a form", () => {
+  test("lives at the address of its link, and moves in there: the form is never sent again", async () => {
+    const back = "/events/demo";
+    const world = new ScriptWorld({ number: 101, back });
+    expect(world.address).toBe(back);
+    const segment = { base: 101, count: 1, from: NOW + 10_000, until: NOW + 11_000 };
+    world.grant = () => ({ status: 201, body: { opensAt: segment.from, closesAt: NOW + 600_000 } });
+    world.say({ segments: [segment], committed: 101 });
+    await world.pass(30_000);
+    expect(world.replaced[0]).toBe(back);
+    expect(world.reloads).toBe(0);
+  });
+
+  test("one that said that the turn has passed goes on saying it", async () => {
+    const world = new ScriptWorld({ number: 50, missed: true, back: "/events/demo" });
+    await world.pass(5 * MINUTE);
+    expect(world.states).toEqual(["missed"]);
+    expect(world.times("admissions")).toEqual([]);
+  });
+});
+
 describe("a turn that was lost by a fault of ours", () => {
   const fresh = { base: 50, count: 1, from: NOW + 20_000, until: NOW + 21_000 };
   const used = () => ({ status: 425, body: { creditUsed: true }, retryAfter: 1 });
@@ -81,6 +213,7 @@ describe("a turn that was lost by a fault of ours", () => {
     await world.pass(1_000);
     expect(world.state).toBe("credit");
     expect(world.text("headline")).toBe("Your turn is not lost");
+    expect(world.text("lead")).toContain("This page asks for it by itself.");
     expect(world.times("admissions").length).toBeGreaterThan(0);
     world.say({ segments: [fresh] });
     world.grant = () => ({

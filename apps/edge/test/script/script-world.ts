@@ -24,7 +24,7 @@ export interface Asked {
 class Element {
   hidden = false;
   textContent = "";
-  readonly dataset: Record<string, string> = {};
+  dataset: Record<string, string> = {};
   readonly classList = { add: () => undefined, toggle: () => undefined };
   readonly style = { setProperty: () => undefined };
   readonly children: Element[] = [];
@@ -35,6 +35,9 @@ class Element {
     if (found === undefined) this.#inner.set(selector, (found = new Element()));
     return found;
   }
+  setAttribute(name: string, value: string): void {
+    this.dataset[name] = value;
+  }
   addEventListener(): void {}
 }
 
@@ -42,9 +45,16 @@ export class ScriptWorld {
   readonly asked: Asked[] = [];
   /** How often the page was loaded anew: moving in. */
   reloads = 0;
+  /** Addresses that were loaded instead, and the one that the page has put in the place of its own. */
+  readonly replaced: string[] = [];
+  address: string | undefined;
+  /** Every state that was shown, in order. */
+  readonly states: string[] = [];
   drip: Partial<DripView> = {};
   /** What joins and claims are answered. */
   grant: (name: string) => Answer = () => ({ status: 503 });
+  /** What polls are answered with. */
+  dripStatus = 200;
   #seq = 1;
   #ms = 0;
   #timers: { readonly id: number; readonly at: number; readonly run: () => void }[] = [];
@@ -62,23 +72,50 @@ export class ScriptWorld {
   constructor(data: {
     readonly number?: number;
     readonly credit?: boolean;
+    readonly order?: string;
+    readonly missed?: boolean;
+    readonly back?: string;
+    readonly claimWindowSeconds?: number;
+    readonly hidden?: boolean;
     readonly drip?: object;
   }) {
     this.drip = data.drip ?? {};
-    const settings = { ...EVENT };
-    const { number, credit } = data;
+    const { drip: _statement, hidden = false, claimWindowSeconds, ...known } = data;
+    const settings = {
+      ...EVENT,
+      ...(claimWindowSeconds === undefined ? {} : { claimWindowSeconds }),
+    };
+    this.document.hidden = hidden;
+    const { dataset } = this.#root.querySelector("main");
+    this.#root.querySelector("main").dataset = new Proxy(dataset, {
+      set: (to, name, value: string) => {
+        if (name === "state") this.states.push(value);
+        return Reflect.set(to, name, value);
+      },
+    });
     this.#element("data").textContent = JSON.stringify({
-      ...{ settings, now: NOW, title: EVENT.title, number, credit },
+      ...{ settings, now: NOW, title: EVENT.title, ...known },
     });
     this.#element("facts").children.push(new Element(), new Element());
     runInContext(script, createContext(this.#globals()));
   }
 
+  /** Since the page was opened. */
+  get ms(): number {
+    return this.#ms;
+  }
   get state(): string | undefined {
     return this.#root.querySelector("main").dataset["state"];
   }
   text(id: string): string {
     return this.#element(id).textContent;
+  }
+  /** Where the link to the order leads, once the script has said so. */
+  get order(): string | undefined {
+    return this.#element("order").querySelector("a").dataset["href"];
+  }
+  isShown(id: string): boolean {
+    return !this.#element(id).hidden;
   }
   /** Requests of one kind, by when they were made. */
   times(name: string): number[] {
@@ -126,7 +163,13 @@ export class ScriptWorld {
       AbortSignal: { timeout: () => undefined },
       addEventListener: () => undefined,
       navigator: { onLine: true },
-      location: { pathname: "/events/demo", reload: () => (this.reloads += 1) },
+      location: {
+        reload: () => (this.reloads += 1),
+        replace: (to: string) => this.replaced.push(to),
+      },
+      history: {
+        replaceState: (_state: unknown, _title: string, to: string) => (this.address = to),
+      },
       sessionStorage: { getItem: () => null, setItem: () => undefined },
       document: this.document,
     };
@@ -138,7 +181,7 @@ export class ScriptWorld {
       status,
       body = {},
       retryAfter,
-    } = name === "drip" ? { status: 200, body: this.#view() } : this.grant(name);
+    } = name === "drip" ? { status: this.dripStatus, body: this.#view() } : this.grant(name);
     return {
       ...{ status, ok: status < 300, json: () => Promise.resolve(body) },
       headers: { get: () => (retryAfter === undefined ? null : String(retryAfter)) },

@@ -43,6 +43,9 @@ export function dripClaims(
     ...(facts.hold === undefined
       ? {}
       : { heldSince: facts.hold.since, heldScope: facts.hold.scope }),
+    ...(facts.hold === undefined || facts.hold.reason === ""
+      ? {}
+      : { heldReason: facts.hold.reason }),
     cuts: liveCuts(record, now),
     ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
     endsAt: endOf(settings, facts),

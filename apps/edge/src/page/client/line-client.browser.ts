@@ -14,7 +14,14 @@ export type Reply<Body> =
       readonly reason: unknown;
       /** Of a claim with a credit: it has done what it can. */
       readonly creditUsed: boolean;
+      /** Of a claim that came too late: the order of whoever has bought. */
+      readonly order?: string | undefined;
     };
+
+interface Refused extends CreditUsed {
+  readonly reason?: unknown;
+  readonly order?: string;
+}
 
 export function createLineClient(event: string) {
   const base = `/_vestibule/events/${event}/`;
@@ -25,12 +32,12 @@ export function createLineClient(event: string) {
         signal: AbortSignal.timeout(DEADLINE_MS),
         headers: { Accept: "application/json" },
       });
-      const body = (await response.json()) as Body & { reason?: unknown } & CreditUsed;
+      const body = (await response.json()) as Body & Refused;
       if (response.ok) return { ok: true, body, receivedAt: Date.now() };
       const seconds = Number(response.headers.get("Retry-After"));
       const retryAfterMs = seconds > 0 && seconds < 86_400 ? seconds * 1000 : 0;
-      const { reason, creditUsed = false } = body;
-      return { ok: false, status: response.status, retryAfterMs, reason, creditUsed };
+      const { reason, creditUsed = false, order } = body;
+      return { ok: false, status: response.status, retryAfterMs, reason, creditUsed, order };
     } catch {
       return { ok: false, status: 0, retryAfterMs: 0, reason: undefined, creditUsed: false };
     }

@@ -4,8 +4,12 @@
 const ENTERS_MAX = 3;
 const WINDOW_MS = 60_000;
 
-/** False when it has been tried too often: then the page stops, and says why. */
-export function moveIn(event: string, homePath: string): boolean {
+/**
+ * False when it has been tried too often: then the page stops, and says why.
+ *
+ * @param back of a page that answers a form: loaded instead, for a form is never sent again
+ */
+export function moveIn(event: string, back: string | undefined): boolean {
   const key = `vst-enter-${event}`;
   try {
     const kept = JSON.parse(sessionStorage.getItem(key) ?? "[]") as number[];
@@ -15,8 +19,7 @@ export function moveIn(event: string, homePath: string): boolean {
   } catch {
     // Without storage there is no count, and the browser's own limits hold.
   }
-  // The page may be the answer to a form that was sent without JavaScript: never send that again.
-  if (location.pathname.startsWith("/_vestibule/")) location.replace(homePath);
-  else location.reload();
+  if (back === undefined) location.reload();
+  else location.replace(back);
   return true;
 }

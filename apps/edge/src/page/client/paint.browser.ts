@@ -18,7 +18,7 @@ export function paint(view: View, words: Words): void {
   const main = document.querySelector("main") as HTMLElement;
   if (main.dataset["state"] !== view.state) main.dataset["state"] = view.state;
   say(element("headline"), words.headline);
-  say(element("lead"), words.lead);
+  say(element("lead"), words.action === "take" ? `${words.lead} ${texts.byItself}` : words.lead);
   const number = element("number");
   say(number, words.number);
   number.classList.toggle("long", words.number.length > 7);
@@ -36,6 +36,9 @@ export function paint(view: View, words: Words): void {
   show(element("notice"), words.notice !== "");
   show(element("join"), words.action === "join-again");
   show(element("enter"), words.action === "enter");
+  const { order } = words;
+  show(element("order"), order !== undefined);
+  if (order !== undefined) element("order").querySelector("a")?.setAttribute("href", order);
   say(
     element("join").querySelector("button"),
     words.action === "join-again" ? texts.joinAgain : texts.join,

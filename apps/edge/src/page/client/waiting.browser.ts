@@ -4,6 +4,7 @@
  */
 import type { DripView } from "@vestibule/contracts/statements";
 import { pollDelayMs } from "@vestibule/drip/poll";
+import { claimWindowMs } from "@vestibule/drip/slot";
 import type { PageData } from "../markup.ts";
 import { type Condition, type View, opensForJoins, viewOf } from "../view.ts";
 import { wordsOf } from "../words.ts";
@@ -27,15 +28,17 @@ const OVER_RETRY_MS = 30_000;
 const NEWCOMER_LOOKS = 8;
 const NEWCOMER_LOOK_MS = 250;
 const NEWCOMER_ETA_MS = 2_000;
-/** Paused, and among the first of this many minutes: the resume is seen soon. */
-const PAUSED_LOOK_MS = 5_000;
-const PAUSED_SPREAD_MS = 3_000;
-const PAUSED_MINUTES = 2;
-/** Sold out: something may come back. The one who is refused first looks sooner. */
-const SOLD_OUT_LOOK_MS = 20_000;
+/** The one who is refused first, because it is sold out, looks soon. */
 const REFUSED_LOOK_MS = 2_000;
+/** Without a turn to miss: a look every half minute or so, as if it were this far away. */
+const SHUT_SOONEST_MS = 300_000;
+/** Whoever finds that the line has passed asks at once: within this, for others may find it with them. */
+const PASSED_SPREAD_MS = 300;
 /** Two clocks of one device that part by more than this: one of them was changed, or slept. */
 const CLOCK_JUMP_MS = 2_000;
+
+/** States in which a place that the line has passed may be. */
+const PASSED: ReadonlySet<View["state"]> = new Set(["passed", "owed", "missed"]);
 
 export class Waiting {
   readonly #data: PageData;
@@ -51,7 +54,13 @@ export class Waiting {
   #condition: Condition | undefined;
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
   /** The mint said that the slot is over. */
-  #missed = false;
+  #missed: boolean;
+  /** It ran out before our eyes: that holds when it is listed no more. */
+  #lapsed = false;
+  /** The mint said that the next slot is for this place. */
+  #owed: boolean;
+  /** Of whoever has bought. */
+  #order: string | undefined;
   /** Shown by the browser, in a cookie; once used it stands for the slot that is on its way. */
   #credit: "shown" | "used" | undefined;
   /** Requests that failed in a row, and what the last one was told to wait. */
@@ -71,12 +80,18 @@ export class Waiting {
     this.#data = data;
     this.#number = data.number;
     this.#condition = data.condition;
+    this.#missed = data.missed === true;
+    this.#owed = data.owed === true;
+    this.#order = data.order;
     if (data.credit === true) this.#credit = "shown";
     this.#line = createLineClient(data.settings.event);
     this.#time = createMintTime(data.now, receivedAt);
   }
 
   start(): void {
+    const { back } = this.#data;
+    // Reloaded by hand it would send the form again.
+    if (back !== undefined) history.replaceState(null, "", back);
     const submit = (id: string, work: () => unknown) =>
       document.getElementById(id)?.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -115,12 +130,17 @@ export class Waiting {
       drip: this.#drip,
       condition: this.#condition,
       missed: this.#missed,
+      lapsed: this.#lapsed,
+      owed: this.#owed,
+      order: this.#order,
       claimed: this.#claimed,
       credit: this.#credit !== undefined,
       aheadMost: this.#aheadMost,
     });
     const hasSlot = view.state === "known" || view.state === "turn";
     if (hasSlot && this.#credit === "used") this.#credit = undefined;
+    if (hasSlot) this.#owed = false;
+    this.#lapsed = !hasSlot && (this.#lapsed || view.isLost);
     const passed = view.state === "turn" || view.state === "missed";
     if (!passed) this.#aheadMost = view.ahead ?? this.#aheadMost;
     return view;
@@ -157,7 +177,8 @@ export class Waiting {
         this.#heard();
         if (reply.body.number !== this.#number) {
           this.#claimed = undefined;
-          this.#missed = false;
+          this.#order = undefined;
+          this.#missed = this.#lapsed = this.#owed = false;
           this.#aheadMost = undefined;
           this.#quickLooks = NEWCOMER_LOOKS;
         }
@@ -183,10 +204,16 @@ export class Waiting {
         this.#claimed = reply.body;
       } else if (reply.status === 410) {
         this.#missed = true;
+        this.#order = reply.order;
         this.#credit = undefined;
       } else if (reply.status === 403) this.#number = undefined;
       else if (reply.status === 425) {
         this.#advisedMs = Math.max(reply.retryAfterMs, RETRY_MS);
+        if (this.#isPassed()) {
+          this.#lookNow ||= !this.#owed;
+          this.#owed = true;
+          this.#lapsed = false;
+        }
         if (reply.creditUsed && this.#credit !== "used") {
           this.#credit = "used";
           this.#lookNow = true;
@@ -200,8 +227,7 @@ export class Waiting {
   }
 
   #enter(): void {
-    const { event, homePath } = this.#data.settings;
-    if (moveIn(event, homePath)) return;
+    if (moveIn(this.#data.settings.event, this.#data.back)) return;
     this.#condition = "cookies";
     this.#repaint();
   }
@@ -246,9 +272,16 @@ export class Waiting {
       this.#timers.later("join", this.#failures > 0 ? this.#retryMs() : 0, join);
   }
 
+  /** The line has passed this number without a slot: the mint owes it one, or says that it is over. */
+  #isPassed(): boolean {
+    const { state, slot } = this.#view();
+    return PASSED.has(state) && slot === undefined;
+  }
+
   #planClaim({ slot, state }: View): void {
     const timers = this.#timers;
-    if (this.#number === undefined || this.#missed || timers.isBusy("claim")) return;
+    if (this.#number === undefined || timers.isBusy("claim")) return;
+    if (this.#missed || this.#order !== undefined) return;
     if (this.#claimed !== undefined) {
       const untilOpenMs = this.#claimed.opensAt - this.#now();
       const spreadMs = untilOpenMs > 0 ? Math.random() * ENTER_SPREAD_MS : 0;
@@ -258,13 +291,15 @@ export class Waiting {
       return;
     }
     timers.cancel("enter");
-    // The line has passed this number without a slot: the mint owes it one, or says that it is over.
-    const passed = state === "near" && this.#number <= (this.#drip?.committed ?? 0);
-    const owed = passed || state === "credit";
+    const owed = this.#isPassed() || state === "credit";
     // A slot that is over is of no use, unless it is made good.
     const isOver = slot !== undefined && this.#now() >= slot.closesAt && state !== "missed";
     if ((slot === undefined || isOver) && !owed) timers.cancel("claim");
-    else if (this.#failures > 0 || this.#advisedMs > 0 || slot === undefined) {
+    else if (state === "passed" && this.#failures === 0 && this.#advisedMs === 0) {
+      if (!timers.isSet("claim")) {
+        timers.later("claim", Math.random() * PASSED_SPREAD_MS, () => this.#claim());
+      }
+    } else if (this.#failures > 0 || this.#advisedMs > 0 || slot === undefined) {
       if (!timers.isSet("claim")) timers.later("claim", this.#retryMs(), () => this.#claim());
     } else if (!timers.isSet("claim") || slot.opensAt !== this.#plannedFor) {
       // Spread over the time that is left: a committed piece of the line does not claim all at once.
@@ -275,11 +310,13 @@ export class Waiting {
   }
 
   #planPoll(view: View): void {
-    if (this.#timers.isBusy("poll") || view.state === "ended") return;
+    // Nothing more can come of these, but by a press of the button.
+    if (view.state === "ended" || view.state === "bought") return;
+    if (this.#timers.isBusy("poll")) return;
     this.#timers.later("poll", this.#pollDelayMs(view), () => this.#poll());
   }
 
-  #pollDelayMs({ slot: known, eta, state, ahead = Infinity }: View): number {
+  #pollDelayMs({ slot: known, eta, state, soonestMs, isLost, isShut, number }: View): number {
     // What is over says nothing about the slot that makes it good.
     const slot = state === "credit" ? undefined : known;
     if (this.#lookNow) {
@@ -290,25 +327,19 @@ export class Waiting {
       this.#lookSoon = false;
       return REFUSED_LOOK_MS * (1 + Math.random());
     }
-    if (state === "soldout" && !document.hidden && this.#failures === 0) {
-      return SOLD_OUT_LOOK_MS * (1 + Math.random());
-    }
     const mayBeNext = slot === undefined && (eta?.fromMs ?? Infinity) < NEWCOMER_ETA_MS;
     if (this.#quickLooks > 0 && mayBeNext && this.#failures === 0) {
       this.#quickLooks -= 1;
       return NEWCOMER_LOOK_MS * (0.5 + Math.random());
     }
-    const firstAfterPause = ahead <= PAUSED_MINUTES * (this.#drip?.rate ?? 0);
-    if (state === "paused" && firstAfterPause && !document.hidden && this.#failures === 0) {
-      return PAUSED_LOOK_MS + Math.random() * PAUSED_SPREAD_MS;
-    }
     return pollDelayMs({
       random: Math.random(),
+      claimWindowMs: claimWindowMs(this.#data.settings),
       hidden: document.hidden,
       failures: this.#failures,
       advisedMs: this.#advisedMs,
       ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - this.#now() }),
-      ...(eta === undefined ? {} : { etaFromMs: eta.fromMs }),
+      soonestMs: isLost || (isShut && number === undefined) ? SHUT_SOONEST_MS : soonestMs,
     });
   }
 
