@@ -23,6 +23,8 @@ export type BuyOutcome =
       readonly kind: "already-spent" | "sold-out" | "not-admitted" | "held" | "refused" | "away";
       /** Proof that it failed by no fault of the fan: should their turn end now, they get another. */
       readonly credit?: string;
+      /** Of `already-spent`: the order that this very buyer has made with it. */
+      readonly orderId?: string;
     };
 
 export interface PurchaseClient {
@@ -96,9 +98,10 @@ async function call(
 }
 
 function outcomeOf({ status, body }: Answer): BuyOutcome {
-  const { type, credit } = (body ?? {}) as { type?: unknown; credit?: unknown };
+  const { type, credit, orderId } = (body ?? {}) as Readonly<Record<string, unknown>>;
   const code = typeof type === "string" ? type.replace(PROBLEM_TYPE_PREFIX, "") : "";
   const kept = status >= 500 && isTokenShaped(credit) ? { credit } : {};
+  if (code === "already-spent" && typeof orderId === "string") return { kind: code, orderId };
   if (code === "already-spent" || code === "sold-out" || code === "held") {
     return { kind: code, ...kept };
   }

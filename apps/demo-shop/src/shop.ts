@@ -1,12 +1,19 @@
 /** The demo shop: server-rendered, no script, the origin that the waiting room protects. */
 import { createHash } from "node:crypto";
-import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
-import { ADMISSION_HEADER, cookieName, VISITOR_HEADER } from "@vestibule/contracts/names";
+import { ADMISSION_HEADER, VISITOR_HEADER } from "@vestibule/contracts/names";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { createApp, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
 import type { Log } from "@vestibule/service/log";
 import { getCookie } from "hono/cookie";
 import { FORM_BYTES_MAX, readBuyForm } from "./buy-form.ts";
+import {
+  buyerName,
+  creditCookie,
+  lastOrderName,
+  ORDER_ID,
+  orderCookies,
+  orderPath,
+} from "./order-cookies.ts";
 import { type Html, page } from "./pages/layout.ts";
 import {
   eventPage,
@@ -28,19 +35,16 @@ export interface ShopDependencies {
 }
 
 const STYLES_PATH = `/assets/shop-${createHash("sha256").update(STYLES).digest("hex").slice(0, 12)}.css`;
-const ORDER_ID = /^[A-Za-z0-9_-]{22}$/;
 const KEY_BYTES = 16;
-const ORDER_COOKIE_SECONDS = 30 * 86_400;
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 export function createShop({ event, purchase, randomness, log }: ShopDependencies): ServiceApp {
   const app = createApp({ log, checks: {} });
   const eventPath = `/events/${event}`;
-  const orderCookie = `order-${event}`;
 
   const orderIdOf = (context: ServiceContext): string | undefined => {
-    const value = getCookie(context, orderCookie);
+    const value = getCookie(context, lastOrderName(event, isHttps(context)));
     return value !== undefined && ORDER_ID.test(value) ? value : undefined;
   };
   const refuse = (
@@ -54,14 +58,27 @@ export function createShop({ event, purchase, randomness, log }: ShopDependencie
       body: refusalPage(refusal, { event, ...more }),
     });
 
+  /** The order that this purchase made, or an earlier one with the same admission whose answer was lost. */
+  const boughtBy = async ({ visitor }: Pass, outcome: BuyOutcome) => {
+    if (outcome.kind === "bought") return { visitor, ...outcome.order };
+    if (outcome.orderId === undefined) return undefined;
+    const order = await purchase.order(visitor, outcome.orderId);
+    if (order === undefined) return undefined;
+    return {
+      visitor,
+      orderId: outcome.orderId,
+      number: order === "away" ? undefined : order.number,
+    };
+  };
+
   app.get(STYLES_PATH, (context) => asset(context, STYLES, "text/css; charset=utf-8"));
   app.get("/assets/shop.svg", (context) => asset(context, ICON, "image/svg+xml"));
 
   app.get("/", async (context) =>
     render(context, 200, {
       title: "Lantern Hall",
-      body: homePage(event, await purchase.stock()),
-      cache: "no-cache",
+      body: homePage(event, await purchase.stock(), orderIdOf(context)),
+      cache: orderIdOf(context) === undefined ? "no-cache" : "no-store",
     }),
   );
 
@@ -84,33 +101,36 @@ export function createShop({ event, purchase, randomness, log }: ShopDependencie
     if (form === undefined) return refuse(context, 400, "refused");
     const pass = passOf(context);
     if (pass === undefined) return refuse(context, 403, "not-admitted");
+    const https = isHttps(context);
     const outcome = await purchase.buy({ pass, ...form });
     // The waiting room's page finds it there when the turn is over; once something is bought it is of no use.
     const isDone = outcome.kind === "bought" || outcome.kind === "already-spent";
     const credit = outcome.kind === "bought" ? undefined : outcome.credit;
     if (isDone || credit !== undefined) {
-      const https = context.req.header("X-Forwarded-Proto") === "https";
       context.header("Set-Cookie", creditCookie(event, { credit, https }), { append: true });
+    }
+    const bought = await boughtBy(pass, outcome);
+    for (const cookie of bought === undefined ? [] : orderCookies(event, { ...bought, https })) {
+      context.header("Set-Cookie", cookie, { append: true });
     }
     if (outcome.kind !== "bought") {
       const [status, refusal] = REFUSED[outcome.kind];
       const retriable = refusal === "away" || refusal === "paused";
-      const orderId = refusal === "already-bought" ? orderIdOf(context) : undefined;
+      const known = bought?.orderId ?? orderIdOf(context);
+      const orderId = refusal === "already-bought" ? known : undefined;
       const turnKept = credit !== undefined;
       const again = retriable ? form : undefined;
       return refuse(context, status, refusal, { orderId, again, turnKept });
     }
-    const { orderId } = outcome.order;
-    const cookie = `${orderCookie}=${orderId}; Path=${eventPath}; Max-Age=${ORDER_COOKIE_SECONDS}; HttpOnly; SameSite=Lax`;
-    context.header("Set-Cookie", cookie, { append: true });
     return context.body(null, 303, {
-      Location: `${eventPath}/orders/${encodeURIComponent(orderId)}`,
+      Location: orderPath(outcome.order.orderId),
       "Cache-Control": "no-store",
     });
   });
 
-  app.get(`${eventPath}/orders/:orderId`, async (context) => {
-    const visitor = context.req.header(VISITOR_HEADER);
+  app.get("/orders/:orderId", async (context) => {
+    // Below no protected path: the edge says nothing here, and what it would not say is not believed.
+    const visitor = getCookie(context, buyerName(isHttps(context)));
     const orderId = context.req.param("orderId");
     if (visitor === undefined || !ORDER_ID.test(orderId)) return refuse(context, 404, "not-found");
     const order = await purchase.order(visitor, orderId);
@@ -138,14 +158,9 @@ const REFUSED: Readonly<
   away: [503, "away"],
 };
 
-/** Set for as long as the credit is good, or cleared. `__Host-` is for https (RFC 6265bis). */
-function creditCookie(
-  event: string,
-  { credit, https }: { credit: string | undefined; https: boolean },
-): string {
-  const name = cookieName("credit", event, { https });
-  const life = credit === undefined ? 0 : CREDIT_SECONDS;
-  return `${name}=${credit ?? ""}; Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax${https ? "; Secure" : ""}`;
+/** By what the edge says; the shop itself speaks http. */
+function isHttps(context: ServiceContext): boolean {
+  return context.req.header("X-Forwarded-Proto") === "https";
 }
 
 function passOf(context: ServiceContext): Pass | undefined {

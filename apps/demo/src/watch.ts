@@ -128,7 +128,8 @@ export function letInSoFar(given: { claimed: number; serving: number; before: nu
 /** What is told when the sale goes from one state into another. */
 export function turnWords(before: string, after: string): string | undefined {
   if (before === after) return undefined;
-  if (after === "soldout") return "Sold out: everybody in line is told within two seconds.";
+  if (after === "soldout")
+    return "Sold out: every edge knows within two seconds, and each page says so at its next look.";
   if (before === "soldout" && after === "open") return "Seats came back: the sale goes on.";
   return undefined;
 }

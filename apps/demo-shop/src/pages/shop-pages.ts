@@ -2,6 +2,7 @@
 import type { PurchaseAnswer, StockView } from "@vestibule/contracts/purchase-api";
 import { html } from "hono/html";
 import { type BuyForm, QUANTITY_CHOICES } from "../buy-form.ts";
+import { orderPath } from "../order-cookies.ts";
 import { type Html, linkButton, notice } from "./layout.ts";
 import { poster } from "./poster.ts";
 
@@ -12,16 +13,23 @@ const SHOW = {
   where: "Lantern Hall, the lake stage",
 };
 
-/** @param stock when it is not known, the way to the sale is offered: the line knows better. */
-export function homePage(event: string, stock: StockView | "away" | undefined): Html {
+/**
+ * @param stock when it is not known, the way to the sale is offered: the line knows better.
+ * @param orderId of the order that this browser made before
+ */
+export function homePage(
+  event: string,
+  stock: StockView | "away" | undefined,
+  orderId: string | undefined,
+): Html {
   const soldOut = stock !== undefined && stock !== "away" && !stock.available;
   return html`<section class="card">
     ${poster()}
     <p class="kicker">${soldOut ? "Sold out" : "On sale now"}</p>
     <h1>${SHOW.name}</h1>
     <p class="lead">${SHOW.line}</p>
-    ${facts()}
-    ${linkButton(eventPath(event), soldOut ? "See whether seats come back" : "Get seats")}
+    ${facts()} ${orderId === undefined ? "" : bought(orderId)}
+    ${orderId === undefined ? linkButton(eventPath(event), soldOut ? "See whether seats come back" : "Get seats") : ""}
     <p class="hint">
       ${
         soldOut
@@ -55,10 +63,7 @@ export function eventPage(options: EventPageOptions): Html {
 }
 
 function wayToBuy({ event, stock, admitted, key, orderId }: EventPageOptions): Html {
-  if (orderId !== undefined) {
-    return html`<p class="lead">You have your seats.</p>
-      ${linkButton(orderPath(event, orderId), "Show my order")}`;
-  }
+  if (orderId !== undefined) return bought(orderId);
   if (!admitted) {
     return html`<p class="lead">Seats are sold to whoever comes through the waiting room.</p>
       <p class="hint">
@@ -77,6 +82,11 @@ function wayToBuy({ event, stock, admitted, key, orderId }: EventPageOptions): H
     <button class="button" type="submit">Buy</button>
     <p class="hint">One purchase for each place in line. Pressing twice buys once.</p>
   </form>`;
+}
+
+function bought(orderId: string): Html {
+  return html`<p class="lead">You have your seats.</p>
+    ${linkButton(orderPath(orderId), "Show my order")}`;
 }
 
 export function orderPage(order: PurchaseAnswer): Html {
@@ -109,7 +119,10 @@ export function orderPage(order: PurchaseAnswer): Html {
         <dd>${SHOW.where}</dd>
       </div>
     </dl>
-    <p class="hint">Keep this page's address: it opens in this browser only.</p>
+    <p class="hint">
+      Keep this page's address: it opens for 30 days, in this browser only. The front page leads
+      here as well.
+    </p>
   </section>`;
 }
 
@@ -155,7 +168,7 @@ const REFUSALS: Readonly<Record<Refusal, readonly [heading: string, text: string
   ],
   "not-found": [
     "There is nothing here",
-    "The address may be misspelled, or the order is somebody else's.",
+    "The address may be misspelled. An order opens only in the browser in which it was bought.",
   ],
   failed: ["Something went wrong on our side", "Try again in a moment."],
 };
@@ -187,7 +200,7 @@ export function refusalPage(
   const action =
     orderId === undefined
       ? linkButton(eventPath(event), "To the event")
-      : linkButton(orderPath(event, orderId), "Show my order");
+      : linkButton(orderPath(orderId), "Show my order");
   return notice({ heading, text, tone, action });
 }
 
@@ -227,8 +240,4 @@ function stockText(stock: StockView | "away" | undefined): string {
 
 function eventPath(event: string): string {
   return `/events/${event}`;
-}
-
-function orderPath(event: string, orderId: string): string {
-  return `/events/${event}/orders/${encodeURIComponent(orderId)}`;
 }
