@@ -49,18 +49,18 @@ const sentTo = (path: string, cookies: readonly string[]): string =>
     .join("; ");
 
 test.each([
-  ["https", HTTPS, "__Secure-buyer", "__Host-order-demo", "__Host-vst-order-demo", "; Secure"],
-  ["http", {}, "buyer", "order-demo", "vst-order-demo", ""],
+  ["https", HTTPS, { secure: "__Secure-", host: "__Host-", end: "; Secure" }],
+  ["http", {}, { secure: "", host: "", end: "" }],
 ])(
   "over %s a purchase leaves cookies that open the order, name it, and tell the waiting room; no secret is in an address",
-  async (_proto, headers, buyer, order, forEdge, secure) => {
+  async (_proto, headers, { secure, host, end }) => {
     const { status, location, cookies } = await buy(headers);
     expect([status, location]).toEqual([303, PATH]);
-    const rest = `Max-Age=2592000; HttpOnly; SameSite=Lax${secure}`;
+    const rest = `Max-Age=2592000; HttpOnly; SameSite=Lax${end}`;
     expect(cookies).toEqual([
-      `${order}=${ORDER.orderId}; Path=/; ${rest}`,
-      `${buyer}=visitor-secret; Path=${PATH}; ${rest}`,
-      `${forEdge}=${ORDER.number}.${encodeURIComponent(PATH)}; Path=/; ${rest}`,
+      `${host}order-demo=${ORDER.orderId}; Path=/; ${rest}`,
+      `${secure}buyer=visitor-secret; Path=${PATH}; ${rest}`,
+      `${host}vst-order-demo=${ORDER.number}.${encodeURIComponent(PATH)}; Path=/; ${rest}`,
     ]);
     expect(sentTo("/events/demo", cookies)).not.toContain("visitor-secret");
     // The turn is over: no header of the edge comes along any more.

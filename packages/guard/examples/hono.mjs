@@ -7,7 +7,8 @@ import { sell } from "./sell.mjs";
 
 const app = new Hono();
 app.post("/checkout", requireAdmission(guard), async (c) => {
-  const { status, headers, body } = await sell(c.get("admission"), await c.req.json());
+  const wanted = await c.req.json().catch(() => undefined);
+  const { status, headers, body } = await sell(c.get("admission"), wanted);
   return c.json(body, status, headers);
 });
 

@@ -4,6 +4,7 @@ import { guard } from "./guard.mjs";
 import { sell } from "./sell.mjs";
 
 export const POST = withAdmission(guard, async (request, context, admission) => {
-  const { status, headers, body } = await sell(admission, await request.json());
+  const wanted = await request.json().catch(() => undefined);
+  const { status, headers, body } = await sell(admission, wanted);
   return Response.json(body, { status, headers });
 });

@@ -58,7 +58,9 @@ function outcomeOf(
   const retryAfterMs = retryAfterMsOf(answer);
   if (status === 201) {
     const spend = readSpend(body, asked);
-    return spend === undefined ? away("rubbish", retryAfterMs) : { kind: "spent", spend };
+    return spend === undefined
+      ? away("rubbish", retryAfterMs)
+      : { kind: "spent", jti: spend.jti, spend };
   }
   const code = problemOf(answer);
   if (code === undefined) return away(status >= 500 ? "unavailable" : "rubbish", retryAfterMs);

@@ -158,7 +158,8 @@ export interface Credentials {
 
 export interface SpendOptions {
   /**
-   * 1 to 200 visible ASCII characters, chosen once for each attempt to buy and kept with the cart.
+   * 1 to 200 visible ASCII characters, chosen once for each attempt to buy by your server, and kept there with the
+   * cart: never taken from what a browser sends.
    * The same key with the same admission gets the same answer, however often it is asked.
    */
   readonly idempotencyKey: string;
@@ -179,8 +180,11 @@ export interface Spend {
 }
 
 export type SpendOutcome =
-  /** Yours: sell. Also the answer to a repeated request with the same key. */
-  | { readonly kind: "spent"; readonly spend: Spend }
+  /**
+   * Yours: sell, once. The same answer comes to every repetition with the same key, so `spent` again is the
+   * same sale and not another: let `jti` be the identity of your order (its primary key).
+   */
+  | { readonly kind: "spent"; readonly jti: string; readonly spend: Spend }
   /** Used before, with another key: do not sell. */
   | { readonly kind: "already-spent" }
   /** The sale is paused. Nothing is spent. */

@@ -16,6 +16,8 @@ import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { CREDIT_SECONDS } from "@vestibule/contracts/limits";
+import { cookieName } from "@vestibule/contracts/names";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Shop, ask, serve } from "./servers.ts";
 import { EVENT, ISSUER, OTHER_VISITOR, VISITOR, World } from "./world.ts";
@@ -171,21 +173,51 @@ describe("the examples, in plain JavaScript", () => {
     try {
       const [url] = (await once(createInterface(child.stdout), "line")) as [string];
       const admission = await world.admission({ number: index + 1 });
-      const buy = async (visitor: string, cart: string) => {
+      const send = (visitor: string, body: { json?: object; body?: string }) => {
         const headers = [
           ["Vestibule-Admission", admission],
           ["Vestibule-Visitor", visitor],
+          ...(body.body === undefined ? [] : ([["Content-Type", "application/json"]] as const)),
         ] as const;
-        const { status, body } = await ask(url, { headers, json: { id: cart } });
-        return [status, JSON.parse(body)] as unknown;
+        return ask(url, { headers, ...body });
       };
-      expect(await buy(OTHER_VISITOR, "cart-1")).toMatchObject([401, { status: 401 }]);
-      const order = [201, { order: "cart-1", place: index + 1 }];
-      expect(await buy(VISITOR, "cart-1")).toEqual(order);
-      expect(await buy(VISITOR, "cart-1")).toEqual(order);
-      expect(await buy(VISITOR, "cart-2")).toMatchObject([409, {}]);
-      world.purchase = () => new Response("", { status: 502 });
-      expect(await buy(VISITOR, "cart-1")).toMatchObject([503, { retryAfterMs: 1_000 }]);
+      const buy = async (visitor: string, json: object = { seats: 2 }) => {
+        const { status, body } = await send(visitor, { json });
+        return [status, JSON.parse(body)] as [number, { order: string }];
+      };
+      expect(await buy(OTHER_VISITOR)).toMatchObject([401, { status: 401 }]);
+      // Whatever is no order is a 400, in words, and spends nothing.
+      for (const body of ["", "{", "null", '"x"', "[]", "{}", '{"seats":0}', '{"seats":"2"}']) {
+        const answer = await send(VISITOR, { body });
+        expect([body, answer.status]).toEqual([body, 400]);
+        expect(JSON.parse(answer.body)).toMatchObject({ message: expect.any(String) as string });
+        expect(answer.body).not.toMatch(/node_modules|\.mjs/);
+      }
+      // However it is pressed and whatever else is sent along: one admission is one order of the shop's.
+      const presses = await Promise.all(
+        ["cart-1", "cart-2", "cart-3"].map((id) => buy(VISITOR, { seats: 2, id })),
+      );
+      const [[, first] = [0, { order: "" }]] = presses;
+      const sold = [201, { order: first.order, seats: 2, place: index + 1 }];
+      expect(presses).toEqual([sold, sold, sold]);
+      expect(await buy(VISITOR, { seats: 4, id: first.order })).toEqual(sold);
+      const credit = "e30.e30.c2lnbmF0dXJl";
+      world.purchase = () =>
+        Response.json(
+          { type: "urn:vestibule:problem:unavailable", status: 503, credit },
+          { status: 503 },
+        );
+      expect(await buy(VISITOR)).toMatchObject([503, { retryAfterMs: 1_000 }]);
+      const away = await send(VISITOR, { json: { seats: 2 } });
+      const name = cookieName("credit", EVENT, { https: true });
+      const kept = `Path=/; Max-Age=${CREDIT_SECONDS}; HttpOnly; SameSite=Lax; Secure`;
+      expect(away.headers["set-cookie"]).toEqual([`${name}=${credit}; ${kept}`]);
+      world.purchase = () =>
+        Response.json(
+          { type: "urn:vestibule:problem:already-spent", status: 409 },
+          { status: 409 },
+        );
+      expect(await buy(VISITOR)).toMatchObject([409, {}]);
     } finally {
       world.purchase = undefined;
       child.kill();

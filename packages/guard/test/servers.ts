@@ -56,7 +56,9 @@ export async function ask(
     );
   }
   const form = "application/x-www-form-urlencoded";
-  asking.setHeader("Content-Type", json === undefined ? form : "application/json");
+  if (!names.has("Content-Type")) {
+    asking.setHeader("Content-Type", json === undefined ? form : "application/json");
+  }
   asking.end(json === undefined ? body : JSON.stringify(json));
   const [answer] = (await once(asking, "response")) as [IncomingMessage];
   let text = "";

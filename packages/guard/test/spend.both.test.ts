@@ -24,6 +24,7 @@ describe("one admission, one sale", () => {
     const first = await spend();
     expect(first).toEqual({
       kind: "spent",
+      jti: admission.jti,
       spend: { event: EVENT, jti: admission.jti, number: 7, spentAt: world.now },
     });
     world.now += 5_000;
