@@ -180,6 +180,10 @@ function refused(outcome: LedgerOutcome): Error {
       return problem("in-progress", { retryAfterSeconds: CONTENDED_RETRY_AFTER_SECONDS });
     case "unknown-sku":
       return problem("not-found", { detail: "This event sells no such thing" });
+    case "users-only":
+      return problem("forbidden", {
+        detail: "This is sold to users of the shop only: sign in there and buy there",
+      });
     case "over-limit":
       return problem("bad-request", {
         detail: "That is more than one purchase may have",

@@ -1,5 +1,5 @@
 /** Holds after they began (`ledger.ts` begins them): who may do what to them, and what they became. */
-import type { Database, Sql } from "@vestibule/db/connect";
+import type { CallOptions, Database, Sql } from "@vestibule/db/connect";
 import { sleep as realSleep } from "@vestibule/feed/fetch-text.system";
 import type { Sleep } from "@vestibule/feed/ports";
 import { epochSeconds } from "@vestibule/kernel/units";
@@ -17,21 +17,38 @@ import {
 import type { CameBack, Hold, HoldActor, HoldName, HoldRefusal, Holds } from "./ledger-types.ts";
 import { SWEEP_HOLDS_MAX, SWEEP_SKUS_MAX, SWEEP_STATEMENTS_MAX } from "./limits.ts";
 
-/** @param options.sleep Only tests need another one. */
+/**
+ * @param options.reads Connections for what anybody may look at, apart from those that sell; the same ones without it.
+ * @param options.sleep Only tests need another one.
+ */
 export function createHolds(
   database: Database,
-  { cameBack, sleep = realSleep }: { cameBack: CameBack; sleep?: Sleep },
+  {
+    cameBack,
+    reads = database,
+    sleep = realSleep,
+  }: { cameBack: CameBack; reads?: Database; sleep?: Sleep },
 ): Holds {
-  const call = <Value>(work: (sql: Sql) => Promise<Value>): Promise<Value> =>
-    database.run((sql, stopIfLate) => retried(() => work(sql), { sleep, stopIfLate }));
+  const runOn = <Value>(
+    connections: Database,
+    work: (sql: Sql) => Promise<Value>,
+    options: CallOptions = {},
+  ): Promise<Value> =>
+    connections.run((sql, stopIfLate) => retried(() => work(sql), { sleep, stopIfLate }), options);
+  /** Which sku's row it may wait for is not known before the hold is found. */
+  const change = <Value>({ event }: HoldName, work: (sql: Sql) => Promise<Value>): Promise<Value> =>
+    runOn(database, work, { key: `holds of ${event}` });
   /** Also told when an earlier call ended it: that one's process may have died before it could. */
   const told = ({ event, sku }: Hold): void => cameBack({ event, sku });
 
   return {
-    get: (of) => call(async (sql) => toHoldOrNothing(await find(sql, of, of.by))),
+    get: (of) =>
+      runOn(of.by.kind === "shop" ? database : reads, async (sql) =>
+        toHoldOrNothing(await find(sql, of, of.by)),
+      ),
 
     extend: ({ visitor, ...of }) =>
-      call(async (sql) => {
+      change(of, async (sql) => {
         const extended = await extendHold(sql, of, visitor);
         if (extended !== undefined) return { kind: "done", hold: toHold(extended) };
         const row = await find(sql, of, { kind: "buyer", visitor });
@@ -42,7 +59,7 @@ export function createHolds(
       }),
 
     confirm: ({ paymentReference, orderId, now, ...of }) =>
-      call(async (sql) => {
+      change(of, async (sql) => {
         const order = await confirmHold(sql, of, { paymentReference, orderId, now });
         if (order !== undefined) return { kind: "confirmed", order: toOrder(order) };
         const row = await find(sql, of, { kind: "shop" });
@@ -56,7 +73,7 @@ export function createHolds(
       }),
 
     cancel: async ({ by, ...of }) => {
-      const outcome = await call(async (sql) => {
+      const outcome = await change(of, async (sql) => {
         await endHold(sql, of, { state: "cancelled", by });
         const row = await find(sql, of, by);
         if (row === undefined) return { kind: "no-such-hold" } as const;
@@ -68,7 +85,7 @@ export function createHolds(
     },
 
     fail: async (of) => {
-      const outcome = await call(async (sql) => {
+      const outcome = await change(of, async (sql) => {
         const by = { kind: "shop" } as const;
         await endHold(sql, of, { state: "failed", by });
         const row = await find(sql, of, by);
@@ -81,7 +98,8 @@ export function createHolds(
     },
 
     sweep: async () => {
-      const due = await call(
+      const due = await runOn(
+        database,
         (sql) => sql<{ event: string; sku: string }[]>`
           select distinct event, sku from holds
            where state = 'held' and expires_at <= now() limit ${SWEEP_SKUS_MAX}`,
@@ -89,7 +107,7 @@ export function createHolds(
       let ended = 0;
       for (const { event, sku } of due) {
         for (let statements = 1; ; statements += 1) {
-          const count = await call((sql) => expireHolds(sql, { event, sku }));
+          const count = await runOn(database, (sql) => expireHolds(sql, { event, sku }));
           ended += count;
           // Also when the count is 0: the answer that had it may have been lost.
           cameBack({ event, sku });

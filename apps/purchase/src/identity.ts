@@ -32,3 +32,8 @@ export function buyerOf(visitor: string, user: string | undefined): string {
   if (user === undefined) return visitor;
   return `user:${createHash("sha256").update(user).digest("base64url")}`;
 }
+
+/** Whether this buyer is a user whom the shop named. A visitor's hash has no colon. */
+export function isUserBuyer(buyer: string): boolean {
+  return buyer.startsWith("user:");
+}

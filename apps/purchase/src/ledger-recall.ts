@@ -1,5 +1,6 @@
 /** Looking back: what a key was answered, and why an attempt was refused. */
 import type { Sql } from "@vestibule/db/connect";
+import { isUserBuyer } from "./identity.ts";
 import {
   type HoldRow,
   holdColumns,
@@ -70,12 +71,14 @@ export async function explain(
       spent: boolean;
       live_hold: string | null;
       left: number | null;
+      users_only: boolean;
       per_purchase_max: number;
       buyer_left: number | null;
     }[]
   >`
     select spends.jti is not null as spent, holds.hold_id as live_hold,
            stock.total - stock.sold - stock.held as left, stock.per_purchase_max,
+           stock.buyers = 'users' as users_only,
            stock.per_buyer_max - coalesce(buyer_totals.quantity, 0) as buyer_left
       from (select) as one
       left join spends on spends.jti = ${request.jti}
@@ -94,6 +97,7 @@ export async function explain(
   }
   if (asked.kind === "spend") return undefined;
   if (row.left === null) return { kind: "unknown-sku" };
+  if (row.users_only && !isUserBuyer(request.buyer)) return { kind: "users-only" };
   const { quantity } = item;
   const { per_purchase_max: perPurchaseMax } = row;
   if (quantity > perPurchaseMax) return { kind: "over-limit", perPurchaseMax };

@@ -51,6 +51,11 @@ export interface SkuRef {
   readonly sku: string;
 }
 
+/** Whoever changes this sku may wait for its row. No name of an event has a slash in it. */
+export function skuKey({ event, sku }: SkuRef): string {
+  return `${event}/${sku}`;
+}
+
 /**
  * Something may be left that was not before: a hold ended unsold, or the organizer set the stock.
  * Called after the commit, at least once for each such change unless the process dies in between.
@@ -63,6 +68,8 @@ export type LedgerRefusal =
   | { readonly kind: "already-spent"; readonly holdId?: string }
   | { readonly kind: "idempotency-mismatch" }
   | { readonly kind: "unknown-sku" }
+  /** It is sold to users whom the shop names, and none was named. */
+  | { readonly kind: "users-only" }
   | { readonly kind: "over-limit"; readonly perPurchaseMax: number }
   | { readonly kind: "sold-out" }
   /** With this, the buyer would have more than the sku's `perBuyerMax`. */
@@ -108,8 +115,13 @@ export interface Ledger {
   spend(request: SpendRequest): Promise<LedgerOutcome>;
   /** What this visitor's key was answered before, when the request is the same. */
   recall(of: KeyOwner, asked: Asked): Promise<LedgerOutcome | undefined>;
-  /** An order, for its buyer only. */
-  order(of: { event: string; visitor: string; orderId: string }): Promise<Order | undefined>;
+  /** An order, for its buyer only. `by`: whoever is not the shop looks with the connections that are for looking. */
+  order(of: {
+    readonly event: string;
+    readonly visitor: string;
+    readonly orderId: string;
+    readonly by?: HoldActor["kind"];
+  }): Promise<Order | undefined>;
   /** One snapshot for the gate's repair, within `LOOK_DEADLINE_MS`; nothing for an unknown sku. */
   standing(of: SkuRef & { readonly jtis: readonly string[] }): Promise<Standing | undefined>;
   /** The jtis of all spends for this sku, also of holds that ended; nothing when they are more than `atMost`. */

@@ -10,6 +10,7 @@ import type { PurchaseRequest } from "@vestibule/contracts/purchase-api";
 import type { Sql } from "@vestibule/db/connect";
 import { isUniqueViolation } from "@vestibule/db/errors";
 import { assert } from "@vestibule/kernel/assert";
+import { isUserBuyer } from "./identity.ts";
 import {
   type HoldRow,
   holdColumns,
@@ -162,6 +163,7 @@ function takenAs(sql: Sql, request: SpendRequest & PurchaseRequest, column: Frag
     item as materialized (
       select stock.* from key cross join stock
        where key.mine and stock.event = ${event} and stock.sku = ${sku}
+         and (stock.buyers = 'visitors' or ${isUserBuyer(buyer)})
          and ${quantity} <= stock.per_purchase_max
          and stock.sold + stock.held + ${quantity} <= stock.total
          and not exists (select from spends where jti = ${jti})

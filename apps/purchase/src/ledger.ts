@@ -3,20 +3,21 @@
  * their tables; `supply.ts` looks at stock, to compare it in one statement with what the mint was told.
  * A purchase is one statement, answered after its commit; whoever lost that answer asks again.
  */
-import type { Database, Sql, StopIfLate } from "@vestibule/db/connect";
+import type { CallOptions, Database, Sql, StopIfLate } from "@vestibule/db/connect";
 import { sleep as realSleep } from "@vestibule/feed/fetch-text.system";
 import type { Sleep } from "@vestibule/feed/ports";
 import { explain, recall } from "./ledger-recall.ts";
 import { retried } from "./ledger-retry.ts";
 import { type OrderRow, orderColumns, toOrder } from "./ledger-rows.ts";
-import type {
-  Asked,
-  HoldOrder,
-  Ledger,
-  LedgerOutcome,
-  PurchaseOrder,
-  SpendRequest,
-  Standing,
+import {
+  type Asked,
+  type HoldOrder,
+  type Ledger,
+  type LedgerOutcome,
+  type PurchaseOrder,
+  skuKey,
+  type SpendRequest,
+  type Standing,
 } from "./ledger-types.ts";
 import { buy, keep, spendOnly, type Written } from "./ledger-write.ts";
 import {
@@ -27,21 +28,30 @@ import {
   RUNNING_WAIT_MS,
 } from "./limits.ts";
 
-/** @param options.sleep Only tests need another one. */
+/**
+ * @param options.reads Connections for what anybody may look at, apart from those that sell; the same ones without it.
+ * @param options.sleep Only tests need another one.
+ */
 export function createLedger(
   database: Database,
-  { sleep = realSleep }: { sleep?: Sleep } = {},
+  { reads = database, sleep = realSleep }: { reads?: Database; sleep?: Sleep } = {},
 ): Ledger {
   const settle = async (
     request: SpendRequest,
     asked: Asked,
     write: (sql: Sql) => Promise<Written>,
   ): Promise<LedgerOutcome> => {
-    const once = (options?: { deadlineMs: number }) =>
-      database.run((sql, stopIfLate) => {
-        const step = { sql, stopIfLate, request, asked, write };
-        return retried(() => settleOnce(step), { sleep, stopIfLate });
-      }, options);
+    // All that want one sku may wait for its row.
+    const key =
+      asked.kind === "spend" ? {} : { key: skuKey({ event: request.event, sku: asked.sku }) };
+    const once = (options: CallOptions = {}) =>
+      database.run(
+        (sql, stopIfLate) => {
+          const step = { sql, stopIfLate, request, asked, write };
+          return retried(() => settleOnce(step), { sleep, stopIfLate });
+        },
+        { ...options, ...key },
+      );
 
     let outcome = await once();
     if (outcome.kind !== "in-progress") return outcome;
@@ -63,8 +73,8 @@ export function createLedger(
       database.run((sql, stopIfLate) =>
         retried(() => recall(sql, of, asked), { sleep, stopIfLate }),
       ),
-    order: ({ event, visitor, orderId }) =>
-      database.run(async (sql) => {
+    order: ({ event, visitor, orderId, by = "buyer" }) =>
+      (by === "shop" ? database : reads).run(async (sql) => {
         const [row] = await sql<OrderRow[]>`
           select ${orderColumns(sql)} from orders
            where order_id = ${orderId} and event = ${event} and visitor = ${visitor}`;

@@ -32,6 +32,20 @@ export const SWEEP_SKUS_MAX = 100;
 export const SWEEP_HOLDS_MAX = 500;
 export const SWEEP_STATEMENTS_MAX = 20;
 
+/**
+ * Connections, and calls that wait for one, for whatever strangers may look at: orders, holds, the public stock view.
+ * They never take a connection from a buyer or the shop. The limit for each client address is no substitute (a crowd
+ * of addresses has a crowd of buckets), nor is this one for it: it keeps one address from taking all of these, and
+ * from changing holds that are not its own.
+ */
+export const READ_CONNECTIONS = 2;
+export const READ_WAITERS_MAX = 100;
+export const READ_DEADLINE_MS = 2_000;
+export const READ_STATEMENT_TIMEOUT_MS = 1_500;
+/** The public stock view is answered from memory for so long, and of so many events. */
+export const VIEW_KEEP_MS = 250;
+export const VIEWS_KEPT_MAX = 1_000;
+
 /** Rows of the public stock view, and of all that is sold: more than one event, or all of a manifest, sell. */
 export const SKUS_SHOWN_MAX = 200;
 export const SKUS_MAX = 10_000;

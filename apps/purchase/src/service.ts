@@ -26,6 +26,10 @@ import {
   DATABASE_STATEMENT_TIMEOUT_MS,
   FEED_TICK_MS,
   HOLD_SWEEP_MS,
+  READ_CONNECTIONS,
+  READ_DEADLINE_MS,
+  READ_STATEMENT_TIMEOUT_MS,
+  READ_WAITERS_MAX,
   REPAIR_ASKED_MS,
   REPAIR_ROUND_MS,
   SUPPLY_RETRY_MS,
@@ -82,6 +86,15 @@ export async function startPurchase(
     deadlineMs: DATABASE_DEADLINE_MS,
     statementTimeoutMs: DATABASE_STATEMENT_TIMEOUT_MS,
   });
+  const reads = connectDatabase({
+    url: config.databaseUrl.reveal(),
+    applicationName: "vestibule-purchase-reads",
+    connectionsMax: READ_CONNECTIONS,
+    waitersMax: READ_WAITERS_MAX,
+    deadlineMs: READ_DEADLINE_MS,
+    statementTimeoutMs: READ_STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: READ_STATEMENT_TIMEOUT_MS,
+  });
   let accepting = true;
   const app = createApp({
     log,
@@ -95,8 +108,8 @@ export async function startPurchase(
     notes: { limiterAndGate: () => store.isUp() },
   });
 
-  const ledger = createLedger(database);
-  const work = backgroundWork(config, { ...parts, database, ledger, mint, store });
+  const ledger = createLedger(database, { reads });
+  const work = backgroundWork(config, { ...parts, database, reads, ledger, mint, store });
   const limits = limitersOf(config, parts, store);
   const newId = (): string => Buffer.from(parts.randomness.bytes(ID_BYTES)).toString("base64url");
   const { adminToken, shopToken, issuer, skewSeconds } = config;
@@ -137,18 +150,19 @@ export async function startPurchase(
         await server.stop();
         await endWork();
         await store.close();
-        await database.close();
+        await Promise.all([database.close(), reads.close()]);
       },
     };
   } catch (error) {
     await store.close();
-    await database.close();
+    await Promise.all([database.close(), reads.close()]);
     throw error;
   }
 }
 
 interface BackgroundParts extends PurchaseParts {
   readonly database: Database;
+  readonly reads: Database;
   readonly ledger: Ledger;
   readonly mint: MintKnowledge;
   readonly store: Store;
@@ -156,12 +170,12 @@ interface BackgroundParts extends PurchaseParts {
 
 /** Gate, repair, holds that run out, supply: what goes on without a request, and what it is told by requests. */
 function backgroundWork(config: PurchaseConfig, parts: BackgroundParts) {
-  const { clock, log, database, ledger, mint, store } = parts;
+  const { clock, log, database, reads, ledger, mint, store } = parts;
   const cameBack: CameBack = (of) => {
     if (config.gateEnabled) repair.ask(of);
     supplyWatch(of.event);
   };
-  const stock = createStock(database, { cameBack });
+  const stock = createStock(database, { cameBack, reads });
   const listSkus = () => stock.skus(mint.events());
   const repair = createGateRepair({ gate: store.gate, ledger, listSkus, clock, log });
   const gate = config.gateEnabled
@@ -169,7 +183,7 @@ function backgroundWork(config: PurchaseConfig, parts: BackgroundParts) {
     : gateSwitchedOff;
   const reporter = supplyReporter(config, parts, createSupply(database));
   const supplyWatch: SupplyWatch = (event) => reporter?.look(event);
-  const holds = createHolds(database, { cameBack });
+  const holds = createHolds(database, { cameBack, reads });
   const sweep = createHoldSweep({ holds, log });
 
   return {

@@ -1,12 +1,23 @@
 /** Stock as organizers set it and as everybody may see it. Sales and holds change it in the ledger. */
-import type { Money, StockSettings, StockView } from "@vestibule/contracts/purchase-api";
+import {
+  type Money,
+  STOCK_DEFAULTS,
+  type StockSettings,
+  type StockTerms,
+  type StockView,
+} from "@vestibule/contracts/purchase-api";
 import type { Database, Sql } from "@vestibule/db/connect";
-import type { CameBack, SkuRef } from "./ledger-types.ts";
-import { SKUS_MAX, SKUS_SHOWN_MAX } from "./limits.ts";
+import { sleep as realSleep } from "@vestibule/feed/fetch-text.system";
+import type { Sleep } from "@vestibule/feed/ports";
+import { type CameBack, type SkuRef, skuKey } from "./ledger-types.ts";
+import { SKUS_MAX, SKUS_SHOWN_MAX, VIEW_KEEP_MS, VIEWS_KEPT_MAX } from "./limits.ts";
+import { createShortMemory } from "./short-memory.ts";
 
-export interface StockRow extends StockSettings {
+export interface StockRow extends Omit<StockTerms, "price"> {
   readonly event: string;
   readonly sku: string;
+  readonly total: number;
+  readonly price?: Money;
   readonly sold: number;
   /** Seats of live holds. */
   readonly held: number;
@@ -18,7 +29,10 @@ export interface Stock {
   /** @returns the row as it is now; nothing when `total` would be below what is sold and held. */
   set(event: string, sku: string, settings: StockSettings): Promise<StockRow | undefined>;
   get(event: string, sku: string): Promise<StockRow | undefined>;
-  /** What everybody may know, by sku; the exact number only where the organizer wants it. */
+  /**
+   * What everybody may know, by sku; the exact number only where the organizer wants it. Up to `VIEW_KEEP_MS` old:
+   * anybody may ask, and however many do, PostgreSQL is asked once for each event.
+   */
   view(event: string): Promise<readonly StockView[]>;
   /** All that is sold in `events`. */
   skus(events: readonly string[]): Promise<readonly SkuForSale[]>;
@@ -36,11 +50,22 @@ interface Row extends Omit<StockRow, "price"> {
 
 export function createStock(
   database: Database,
-  { cameBack = () => {} }: { cameBack?: CameBack } = {},
+  {
+    cameBack = () => {},
+    reads = database,
+    sleep = realSleep,
+  }: { cameBack?: CameBack; reads?: Database; sleep?: Sleep } = {},
 ): Stock {
+  const views = createShortMemory<readonly StockView[]>({
+    keepMs: VIEW_KEEP_MS,
+    entriesMax: VIEWS_KEPT_MAX,
+    sleep,
+  });
   return {
     set: async (event, sku, settings) => {
-      const row = await database.run((sql) => write(sql, event, sku, settings));
+      const key = skuKey({ event, sku });
+      const row = await database.run((sql) => write(sql, event, sku, settings), { key });
+      views.forget(event);
       if (row !== undefined) cameBack({ event, sku });
       return row && toStockRow(row);
     },
@@ -51,12 +76,14 @@ export function createStock(
         return row && toStockRow(row);
       }),
     view: (event) =>
-      database.run(async (sql) => {
-        const rows = await sql<Row[]>`
-          select ${columns(sql)} from stock
-           where event = ${event} order by sku limit ${SKUS_SHOWN_MAX}`;
-        return rows.map(toView);
-      }),
+      views.ask(event, () =>
+        reads.run(async (sql) => {
+          const rows = await sql<Row[]>`
+            select ${columns(sql)} from stock
+             where event = ${event} order by sku limit ${SKUS_SHOWN_MAX}`;
+          return rows.map(toView);
+        }),
+      ),
     skus: (events) =>
       database.run(async (sql) => {
         const rows = await sql<SkuForSale[]>`
@@ -68,28 +95,44 @@ export function createStock(
   };
 }
 
+/** One statement: what is not given stays as it is, whoever else writes at the same time. */
 async function write(
   sql: Sql,
   event: string,
   sku: string,
   settings: StockSettings,
 ): Promise<Row | undefined> {
-  const { total, perPurchaseMax, showRemaining, perBuyerMax, price } = settings;
+  const terms = withDefaults(settings);
+  const kept = (column: string, name: keyof StockTerms) =>
+    sql`${sql(column)} = case when ${settings[name] !== undefined} then excluded.${sql(column)}
+                              else stock.${sql(column)} end`;
   const [row] = await sql<Row[]>`
-    insert into stock (event, sku, total, per_purchase_max, show_remaining, per_buyer_max,
+    insert into stock (event, sku, total, per_purchase_max, show_remaining, per_buyer_max, buyers,
                        hold_seconds, hold_extension_seconds, price_minor, currency)
-    values (${event}, ${sku}, ${total}, ${perPurchaseMax}, ${showRemaining}, ${perBuyerMax},
-            ${settings.holdSeconds}, ${settings.holdExtensionSeconds},
-            ${price?.minor ?? null}::text::bigint, ${price?.currency ?? null})
+    values (${event}, ${sku}, ${settings.total}, ${terms.perPurchaseMax}, ${terms.showRemaining},
+            ${terms.perBuyerMax}, ${terms.buyers}, ${terms.holdSeconds},
+            ${terms.holdExtensionSeconds}, ${terms.price?.minor ?? null}::text::bigint,
+            ${terms.price?.currency ?? null})
     on conflict (event, sku) do update
-       set total = excluded.total, per_purchase_max = excluded.per_purchase_max,
-           show_remaining = excluded.show_remaining, per_buyer_max = excluded.per_buyer_max,
-           hold_seconds = excluded.hold_seconds,
-           hold_extension_seconds = excluded.hold_extension_seconds,
-           price_minor = excluded.price_minor, currency = excluded.currency
+       set total = excluded.total,
+           ${kept("per_purchase_max", "perPurchaseMax")},
+           ${kept("show_remaining", "showRemaining")},
+           ${kept("per_buyer_max", "perBuyerMax")},
+           ${kept("buyers", "buyers")},
+           ${kept("hold_seconds", "holdSeconds")},
+           ${kept("hold_extension_seconds", "holdExtensionSeconds")},
+           ${kept("price_minor", "price")},
+           ${kept("currency", "price")}
      where stock.sold + stock.held <= excluded.total
     returning ${columns(sql)}`;
   return row;
+}
+
+function withDefaults(settings: StockSettings): StockTerms {
+  const given = Object.entries(settings).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  return { ...STOCK_DEFAULTS, ...Object.fromEntries(given) };
 }
 
 function columns(sql: Sql): ReturnType<Sql> {
@@ -97,7 +140,7 @@ function columns(sql: Sql): ReturnType<Sql> {
     stock.event, stock.sku, stock.total, stock.sold, stock.held,
     stock.total - stock.sold - stock.held as remaining,
     stock.per_purchase_max as "perPurchaseMax", stock.show_remaining as "showRemaining",
-    stock.per_buyer_max as "perBuyerMax", stock.hold_seconds as "holdSeconds",
+    stock.per_buyer_max as "perBuyerMax", stock.buyers, stock.hold_seconds as "holdSeconds",
     stock.hold_extension_seconds as "holdExtensionSeconds",
     stock.price_minor::text as "priceMinor", stock.currency`;
 }

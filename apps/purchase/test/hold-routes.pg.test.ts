@@ -232,6 +232,7 @@ test("the organizer sees what is sold, held and left; everybody only what may be
     remaining: 8,
     perPurchaseMax: 100,
     perBuyerMax: 3,
+    buyers: "visitors",
     showRemaining: false,
     holdSeconds: 600,
     holdExtensionSeconds: 600,
@@ -247,12 +248,31 @@ test("the organizer sees what is sold, held and left; everybody only what may be
     { total: 5, price: { minor: "1000000000000000", currency: "EUR" } },
     { total: 5, price: { minor: 5, currency: "EUR" } },
     { total: 5, perBuyerMax: 0 },
+    { total: 5, buyers: "everybody" },
+    { perBuyerMax: 5 },
+    { total: null },
     { total: 5, holdSeconds: 1 },
     { total: 5, holdExtensionSeconds: -1 },
   ]) {
     expect((await put(wrong)).status).toBe(400);
   }
-  expect(await (await put({ total: 2 })).json()).toMatchObject({ remaining: 0, perBuyerMax: null });
+  const kept = { perBuyerMax: 3, price: { minor: "7", currency: "EUR" }, holdSeconds: 60 };
+  expect(await (await put({ total: 3, holdSeconds: 60 })).json()).toMatchObject(kept);
+  const only = { total: 2, showRemaining: true, perPurchaseMax: 2, buyers: "users" };
+  expect(await (await put(only)).json()).toMatchObject({ ...only, ...kept, remaining: 0 });
+  const clear = [
+    "perBuyerMax",
+    "price",
+    "holdSeconds",
+    "showRemaining",
+    "perPurchaseMax",
+    "buyers",
+  ];
+  const cleared = await put({ total: 2, ...Object.fromEntries(clear.map((each) => [each, null])) });
+  const defaults: unknown = await cleared.json();
+  expect(defaults).toMatchObject({ perBuyerMax: null, holdSeconds: 600, perPurchaseMax: 100 });
+  expect(defaults).toMatchObject({ showRemaining: false, buyers: "visitors" });
+  expect(defaults).not.toHaveProperty("price");
   const view = await app.request(`/v1/events/${EVENT}/stock`);
   expect(await view.json()).toContainEqual({
     sku: "box",

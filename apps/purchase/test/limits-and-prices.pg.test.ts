@@ -93,7 +93,36 @@ describe("a buyer's limit, over all of their admissions", () => {
     expect(await totalOf("user:alice")).toBe(2);
     expect(await aliceBuys(3)).toEqual({ kind: "buyer-limit" });
     await world.put(10);
+    expect(await aliceBuys(3)).toEqual({ kind: "buyer-limit" });
+    await world.put(10, { perBuyerMax: null });
     expect(await aliceBuys(3)).toMatchObject({ kind: "bought" });
+  });
+});
+
+describe("a sku that only users of the shop may have", () => {
+  const anonymous = attemptOf(1, { buyer: "visitor-1" });
+  const ann = attemptOf(1, { buyer: "user:ann" });
+
+  test("is neither bought nor held by somebody whom the shop did not name, and nothing is spent", async () => {
+    await world.put(10, { buyers: "users", perBuyerMax: 1 });
+    expect(await world.ledger.purchase(anonymous)).toEqual({ kind: "users-only" });
+    expect(await world.ledger.hold(anonymous)).toEqual({ kind: "users-only" });
+    expect(await world.books()).toEqual({ sold: 0, ordered: 0, orders: 0, spends: 0 });
+    expect(await world.ledger.purchase(ann)).toMatchObject({ kind: "bought" });
+    // Whatever else would refuse them: nobody learns more.
+    await world.put(1);
+    expect(await world.ledger.purchase(attemptOf(2))).toEqual({ kind: "users-only" });
+  });
+
+  test("is what the organizer says it is, at once and both ways", async () => {
+    await world.put(10);
+    expect(await world.ledger.purchase(anonymous)).toMatchObject({ kind: "bought" });
+    await world.put(10, { buyers: "users" });
+    // The answer to what was bought before is theirs.
+    expect(await world.ledger.purchase(anonymous)).toMatchObject({ kind: "bought" });
+    expect(await world.ledger.purchase(attemptOf(2))).toEqual({ kind: "users-only" });
+    await world.put(10, { buyers: null });
+    expect(await world.ledger.purchase(attemptOf(2))).toMatchObject({ kind: "bought" });
   });
 });
 
@@ -132,7 +161,7 @@ describe("amounts are exact", () => {
     expect(await world.ledger.hold(attemptOf(1, { quantity: 97 }))).toMatchObject({
       hold: { state: "confirmed", orderId: "o", amount },
     });
-    await world.put(1_000);
+    await world.put(1_000, { price: null });
     const without = await world.ledger.purchase(attemptOf(2));
     if (without.kind !== "bought") throw new Error(without.kind);
     expect(without.order).not.toHaveProperty("amount");

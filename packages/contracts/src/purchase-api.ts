@@ -69,7 +69,10 @@ export interface HoldAnswer {
  * `POST …/holds/{holdId}/confirm` is the shop's, by its bearer token; 201 with `PurchaseAnswer`.
  */
 export const holdConfirmationSchema = z.strictObject({
-  /** The payment's name at its provider: the same hold with another one is refused. */
+  /**
+   * The payment's name at its provider: the same hold with another one is refused. One payment may confirm several
+   * holds (seats and parking of one basket).
+   */
   paymentReference: z
     .string()
     .check(
@@ -94,26 +97,54 @@ export interface SpendAnswer {
   readonly spentAt: number;
 }
 
-/** `PUT /v1/admin/events/{event}/stock/{sku}`, bearer token. Never below what is sold. */
+/** Who a buyer is: whoever has an admission, or only users whom the shop names (`Vestibule-User`, its bearer token). */
+export const STOCK_BUYERS = ["visitors", "users"] as const;
+export type StockBuyers = (typeof STOCK_BUYERS)[number];
+
+/** What is kept of a sku besides its total. */
+export interface StockTerms {
+  /** At most this many in one purchase. */
+  readonly perPurchaseMax: number;
+  /** Whether `GET /v1/events/{event}/stock` tells everybody how many are left. */
+  readonly showRemaining: boolean;
+  /** At most this many for one buyer, over all of their admissions; `null`: no bound. */
+  readonly perBuyerMax: number | null;
+  readonly buyers: StockBuyers;
+  readonly holdSeconds: number;
+  /** How much longer a buyer gets who asks, once; 0: not offered. */
+  readonly holdExtensionSeconds: number;
+  /** Of one piece; `null`: the shop knows it. */
+  readonly price: Money | null;
+}
+
+/** Of a sku that is new, and of whatever is cleared. */
+export const STOCK_DEFAULTS: StockTerms = {
+  perPurchaseMax: QUANTITY_MAX,
+  showRemaining: false,
+  perBuyerMax: null,
+  buyers: "visitors",
+  holdSeconds: HOLD_SECONDS_DEFAULT,
+  holdExtensionSeconds: HOLD_EXTENSION_SECONDS_DEFAULT,
+  price: null,
+};
+
+/**
+ * `PUT /v1/admin/events/{event}/stock/{sku}`, bearer token. Never below what is sold. What is absent stays as it is
+ * (a new sku has `STOCK_DEFAULTS`); `null` sets the default again.
+ */
 export const stockSettingsSchema = z.strictObject({
   total: z.int().check(z.gte(0), z.lte(1_000_000_000)),
-  /** At most this many in one purchase. */
-  perPurchaseMax: z._default(z.int().check(z.gte(1), z.lte(QUANTITY_MAX)), QUANTITY_MAX),
-  /** Whether `GET /v1/events/{event}/stock` tells everybody how many are left. */
-  showRemaining: z._default(z.boolean(), false),
-  /** At most this many for one buyer, over all of their admissions; `null`: no bound. */
-  perBuyerMax: z._default(z.nullable(z.int().check(z.gte(1), z.lte(1_000_000))), null),
-  holdSeconds: z._default(
-    z.int().check(z.gte(HOLD_SECONDS_MIN), z.lte(HOLD_SECONDS_MAX)),
-    HOLD_SECONDS_DEFAULT,
+  perPurchaseMax: z.optional(z.nullable(z.int().check(z.gte(1), z.lte(QUANTITY_MAX)))),
+  showRemaining: z.optional(z.nullable(z.boolean())),
+  perBuyerMax: z.optional(z.nullable(z.int().check(z.gte(1), z.lte(1_000_000)))),
+  buyers: z.optional(z.nullable(z.enum(STOCK_BUYERS))),
+  holdSeconds: z.optional(
+    z.nullable(z.int().check(z.gte(HOLD_SECONDS_MIN), z.lte(HOLD_SECONDS_MAX))),
   ),
-  /** How much longer a buyer gets who asks, once; 0: not offered. */
-  holdExtensionSeconds: z._default(
-    z.int().check(z.gte(0), z.lte(HOLD_EXTENSION_SECONDS_MAX)),
-    HOLD_EXTENSION_SECONDS_DEFAULT,
+  holdExtensionSeconds: z.optional(
+    z.nullable(z.int().check(z.gte(0), z.lte(HOLD_EXTENSION_SECONDS_MAX))),
   ),
-  /** Of one piece. */
-  price: z.optional(moneySchema),
+  price: z.optional(z.nullable(moneySchema)),
 });
 export type StockSettings = z.infer<typeof stockSettingsSchema>;
 

@@ -32,7 +32,7 @@ export interface CallOptions {
   readonly deadlineMs?: number;
   /**
    * What this call may have to wait for inside PostgreSQL, as a row that many want to lock. Calls of one key have
-   * at most two fifths of the connections, so that one row, or two, never stop everything else.
+   * at most two fifths of the connections, and four fifths of the waiting room: one row never stops everything else.
    */
   readonly key?: string;
 }
@@ -86,8 +86,9 @@ export const CONNECT_TIMEOUT_MS: number = CONNECT_TIMEOUT_SECONDS * 1_000;
 const CONNECTION_LIFETIME_SECONDS = 1_800;
 const CLOSE_GRACE_MS = 5_000;
 const UP_DEADLINE_MS = 1_000;
-/** Of the connections, what calls of one key have at most. */
+/** Of the connections, what calls of one key have at most, and of those that may wait: a sale may be of one thing. */
 const KEY_SHARE = 0.4;
+const KEY_WAITERS_SHARE = 0.8;
 /** What the network may add to a statement timeout before a silent connection counts as dead. */
 const SILENCE_MARGIN_MS = 1_000;
 const BIGINT_OID = 20;
@@ -96,7 +97,7 @@ const BIGINT_OID = 20;
 export function connectDatabase(options: DatabaseOptions): Database {
   const limits = {
     connections: options.connectionsMax ?? 10,
-    waiters: options.waitersMax ?? 1_000,
+    waiters: options.waitersMax ?? 1_250,
     deadlineMs: options.deadlineMs ?? 5_000,
     statementMs: options.statementTimeoutMs ?? 4_000,
     lockMs: options.lockTimeoutMs ?? 3_000,
@@ -113,6 +114,7 @@ export function connectDatabase(options: DatabaseOptions): Database {
     places: limits.connections,
     waitersMax: limits.waiters,
     keyShare: KEY_SHARE,
+    keyWaitersShare: KEY_WAITERS_SHARE,
   });
 
   async function call<Value>(

@@ -20,8 +20,9 @@ interface Lane {
 export interface PlacesOptions {
   readonly places: number;
   readonly waitersMax: number;
-  /** Of all places and waiters, what those of one key have at most: 0 < share <= 1. At least one place. */
+  /** Of all places, what those of one key have at most (0 to 1, and one place at least), and of all waiters. */
   readonly keyShare: number;
+  readonly keyWaitersShare: number;
 }
 
 /**
@@ -103,11 +104,11 @@ export class Places {
   #laneOf(key: string | undefined): Lane {
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
-    const { places, waitersMax, keyShare } = this.#options;
-    const share = key === undefined ? 1 : keyShare;
+    const { places, waitersMax, keyShare, keyWaitersShare } = this.#options;
+    const [share, waitersShare] = key === undefined ? [1, 1] : [keyShare, keyWaitersShare];
     const lane: Lane = {
       places: Math.max(1, Math.floor(places * share)),
-      waitersMax: Math.floor(waitersMax * share),
+      waitersMax: Math.floor(waitersMax * waitersShare),
       waiters: new Set(),
       inside: 0,
     };

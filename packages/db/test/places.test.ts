@@ -14,7 +14,12 @@ test("whatever comes, waits, gives up and goes: bounds hold, nobody who may come
     fc.integer({ min: 0, max: 12 }),
     fc.array(step, { maxLength: 80 }),
     async (size, waitersMax, steps) => {
-      const places = new Places({ places: size, waitersMax, keyShare: 0.4 });
+      const places = new Places({
+        places: size,
+        waitersMax,
+        keyShare: 0.4,
+        keyWaitersShare: 0.8,
+      });
       const shareMax = Math.max(1, Math.floor(size * 0.4));
       interface Call {
         readonly key: string | undefined;
@@ -47,7 +52,7 @@ test("whatever comes, waits, gives up and goes: bounds hold, nobody who may come
             expect(expected).toBe(false);
             const sameKey = waiting().filter((call) => call.key === key).length;
             const isFull = waiting().length >= waitersMax;
-            expect(isFull || (key !== undefined && sameKey >= Math.floor(waitersMax * 0.4))).toBe(
+            expect(isFull || (key !== undefined && sameKey >= Math.floor(waitersMax * 0.8))).toBe(
               true,
             );
           }
@@ -72,7 +77,7 @@ test("whatever comes, waits, gives up and goes: bounds hold, nobody who may come
 });
 
 test("of those that may come in, whoever waits longest is first", async () => {
-  const places = new Places({ places: 2, waitersMax: 10, keyShare: 0.5 });
+  const places = new Places({ places: 2, waitersMax: 10, keyShare: 0.5, keyWaitersShare: 0.5 });
   const order: string[] = [];
   const enter = (name: string, key?: string) =>
     void places.enter(key).entered.then(() => order.push(name));

@@ -30,12 +30,14 @@ export function orderRoutes(
     const orderId = context.req.param("orderId");
     const visitor = parse(visitorSchema, context.req.header(VISITOR_HEADER));
     if (!visitor.ok || !ORDER_ID.test(orderId)) throw problem("not-found");
-    if (context.req.header("Authorization") === undefined) await readLimit.take(context);
-    else assertShop(context, shopToken);
+    const by = context.req.header("Authorization") === undefined ? "buyer" : "shop";
+    if (by === "shop") assertShop(context, shopToken);
+    else await readLimit.take(context);
     const order: PurchaseAnswer | undefined = await ledger.order({
       event,
       visitor: hashVisitor(visitor.value),
       orderId,
+      by,
     });
     if (order === undefined) throw problem("not-found");
     return noStore(context, 200, order);
