@@ -326,6 +326,10 @@ describe("buying at the edge", () => {
     expect(bought.headers.getSetCookie()).toEqual([expect.stringMatching(CLEARED)]);
     world.purchase = () => new Response("{}", { status: 409 });
     expect((await buy(world, { ...OWN_PAGE, Cookie })).headers.getSetCookie()).toEqual([]);
+    // Bought in another tab, or by an earlier request whose answer was lost.
+    world.purchase = () => Response.json({ orderId: "o-1" }, { status: 409 });
+    const before = await buy(world, { ...OWN_PAGE, Cookie });
+    expect(before.headers.getSetCookie()).toEqual([expect.stringMatching(CLEARED)]);
   });
 
   test("an app has it in the body; no answer but a failure of ours sets one, and no text that is no token", async () => {

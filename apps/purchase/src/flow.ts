@@ -89,15 +89,22 @@ async function answered(
       return await recallOr(refusal, attempt, { visitor, asked, deps });
     } catch (error) {
       // Whether they bought in time is what we cannot say, and the answer with a credit may have been lost, too.
-      throw await withCredit(error, { admitted: await genuine(), attempt, deps });
+      throw await withCredit(error, { admitted: genuine, attempt, deps });
     }
   }
   const { admitted } = admittance;
   try {
     await deps.limiter.take(limitedIdentity(admitted.visitor, attempt.user), attempt.answerHeaders); // 2
+  } catch (error) {
+    // The books were not asked yet: whoever bought already lost nothing, if they can say so quickly.
+    const unlessSpent = async () =>
+      (await deps.ledger.isSpent(admitted.jti).catch(() => false)) ? undefined : admitted;
+    throw await withCredit(error, { admitted: unlessSpent, attempt, deps });
+  }
+  try {
     return await act(spendRequest(attempt, admitted), admitted);
   } catch (error) {
-    throw await withCredit(error, { admitted, attempt, deps });
+    throw await withCredit(error, { admitted: () => Promise.resolve(admitted), attempt, deps });
   }
 }
 
@@ -146,12 +153,17 @@ async function withCredit(
     admitted,
     attempt,
     deps,
-  }: { admitted: Admitted | undefined; attempt: Attempt; deps: FlowDependencies },
+  }: {
+    admitted: () => Promise<Admitted | undefined>;
+    attempt: Attempt;
+    deps: FlowDependencies;
+  },
 ): Promise<unknown> {
   const known = cause instanceof AppError ? cause : undefined;
   const code = (known?.code ?? "internal") as ProblemCode;
-  if (admitted === undefined || PROBLEMS[code].status < 500) return cause;
-  const credit = await deps.credits.for(admitted, attempt.now);
+  if (PROBLEMS[code].status < 500) return cause;
+  const lost = await admitted();
+  const credit = lost && (await deps.credits.for(lost, attempt.now));
   if (credit === undefined) return cause;
   return problem(code, {
     ...(known?.detail === undefined ? {} : { detail: known.detail }),
@@ -168,10 +180,10 @@ async function withCredit(
 function refused(outcome: LedgerOutcome): Error {
   assert(isRefusal(outcome), "a request is answered with what it asked for");
   switch (outcome.kind) {
-    case "already-spent":
-      return problem("already-spent", {
-        extensions: outcome.holdId === undefined ? {} : { holdId: outcome.holdId },
-      });
+    case "already-spent": {
+      const { kind, ...made } = outcome;
+      return problem(kind, { extensions: made });
+    }
     case "idempotency-mismatch":
     case "sold-out":
     case "buyer-limit":

@@ -70,6 +70,7 @@ export async function explain(
     {
       spent: boolean;
       live_hold: string | null;
+      order_id: string | null;
       left: number | null;
       users_only: boolean;
       per_purchase_max: number;
@@ -77,6 +78,10 @@ export async function explain(
     }[]
   >`
     select spends.jti is not null as spent, holds.hold_id as live_hold,
+           case when spends.visitor = ${request.visitor}
+                then coalesce(spends.order_id, (select holds.order_id from holds
+                                                 where holds.hold_id = spends.hold_id))
+           end as order_id,
            stock.total - stock.sold - stock.held as left, stock.per_purchase_max,
            stock.buyers = 'users' as users_only,
            stock.per_buyer_max - coalesce(buyer_totals.quantity, 0) as buyer_left
@@ -91,9 +96,11 @@ export async function explain(
   const known = await recall(sql, request, asked);
   if (known !== undefined || row === undefined) return known;
   if (row.spent) {
-    return row.live_hold === null
-      ? { kind: "already-spent" }
-      : { kind: "already-spent", holdId: row.live_hold };
+    return {
+      kind: "already-spent",
+      ...(row.live_hold === null ? {} : { holdId: row.live_hold }),
+      ...(row.order_id === null ? {} : { orderId: row.order_id }),
+    };
   }
   if (asked.kind === "spend") return undefined;
   if (row.left === null) return { kind: "unknown-sku" };

@@ -64,8 +64,11 @@ export type CameBack = (of: SkuRef) => void;
 
 /** Why nothing was bought. The token is unspent, or was spent by somebody's earlier call. */
 export type LedgerRefusal =
-  /** `holdId`: the hold that it was spent for, while that is live and can be finished. */
-  | { readonly kind: "already-spent"; readonly holdId?: string }
+  /**
+   * Of its own visitor: `holdId`, the hold that it was spent for, while that is live and can be finished; `orderId`,
+   * what was bought with it.
+   */
+  | { readonly kind: "already-spent"; readonly holdId?: string; readonly orderId?: string }
   | { readonly kind: "idempotency-mismatch" }
   | { readonly kind: "unknown-sku" }
   /** It is sold to users whom the shop names, and none was named. */
@@ -122,6 +125,8 @@ export interface Ledger {
     readonly orderId: string;
     readonly by?: HoldActor["kind"];
   }): Promise<Order | undefined>;
+  /** Whether the admission was used. @throws AppError `unavailable` when that cannot be said within `SPENT_LOOK_DEADLINE_MS`. */
+  isSpent(jti: string): Promise<boolean>;
   /** One snapshot for the gate's repair, within `LOOK_DEADLINE_MS`; nothing for an unknown sku. */
   standing(of: SkuRef & { readonly jtis: readonly string[] }): Promise<Standing | undefined>;
   /** The jtis of all spends for this sku, also of holds that ended; nothing when they are more than `atMost`. */

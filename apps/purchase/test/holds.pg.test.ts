@@ -144,9 +144,11 @@ describe("a hold keeps seats and ends once", () => {
       expect(other).toEqual({ kind: "already-spent", holdId: hold.holdId });
     }
     expect(await stockNow()).toEqual([0, 1, 0]);
-    expect(await confirm(hold)).toMatchObject({ kind: "confirmed" });
+    const confirmed = await confirm(hold);
+    if (confirmed.kind !== "confirmed") throw new Error(confirmed.kind);
     expect(await world.ledger.hold(attemptOf(1, { idempotencyKey: "5" }))).toEqual({
       kind: "already-spent",
+      orderId: confirmed.order.orderId,
     });
   });
 

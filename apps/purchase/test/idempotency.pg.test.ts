@@ -43,9 +43,19 @@ test("the same key with another body is refused, before and after an hour", asyn
   expect(answerOf(await world.ledger.purchase(attemptOf(2, hourLater)))).toBe(answerOf(first));
 });
 
-test("another key with a spent token is refused and names nobody's order", async () => {
-  await world.ledger.purchase(attemptOf(3));
-  expect(await world.ledger.purchase(attemptOf(3, { idempotencyKey: "2" }))).toEqual({
+test("another key with a spent token is refused, and names the order to its own visitor alone", async () => {
+  const first = await world.ledger.purchase(attemptOf(3));
+  if (first.kind !== "bought") throw new Error(first.kind);
+  const { orderId } = first.order;
+  const another = attemptOf(3, { idempotencyKey: "2" });
+  expect(await world.ledger.purchase(another)).toEqual({ kind: "already-spent", orderId });
+  expect(await world.ledger.spend(another)).toEqual({ kind: "already-spent", orderId });
+  // No admission says this; should anything ever, it is told nothing of somebody else's.
+  expect(await world.ledger.purchase({ ...another, visitor: "somebody" })).toEqual({
+    kind: "already-spent",
+  });
+  await world.ledger.spend(attemptOf(4));
+  expect(await world.ledger.purchase(attemptOf(4, { idempotencyKey: "2" }))).toEqual({
     kind: "already-spent",
   });
 });

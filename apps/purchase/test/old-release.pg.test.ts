@@ -69,6 +69,7 @@ test("an order of the release before is answered, and its admission stays spent"
   });
   expect(await world.ledger.hold({ ...attempt, idempotencyKey: "new" })).toEqual({
     kind: "already-spent",
+    orderId: "old-order-1",
   });
 });
 

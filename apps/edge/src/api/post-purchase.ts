@@ -38,10 +38,10 @@ export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<
   if (isHeldForAll(edge.feed.drip(event.event)?.claims)) return problem("held", held);
   const body = await readText(request);
   if (body instanceof Response) return body;
-  const { answer, credit } = await send(visit, { event: event.event, body, ...check });
+  const { answer, credit, isSold } = await send(visit, { event: event.event, body, ...check });
   if (credentials.tokenMode) return answer;
   // Whoever has bought needs no other turn.
-  if (answer.status === 201 && readCredit(visit.head, scope, credentials) !== undefined) {
+  if (isSold === true && readCredit(visit.head, scope, credentials) !== undefined) {
     answer.headers.append("Set-Cookie", clearCookie("credit", scope));
   }
   if (credit === undefined) return answer;
@@ -54,6 +54,8 @@ interface Sold {
   readonly answer: Response;
   /** Given when the purchase failed by a fault of ours: the browser keeps it until it is claimed with. */
   readonly credit?: string;
+  /** Bought now, or before with the same admission. */
+  readonly isSold?: boolean;
 }
 
 async function send(
@@ -87,8 +89,13 @@ async function send(
       if (value !== null) response.headers.set(name, value);
     }
     response.headers.set("Cache-Control", "private, no-store");
-    const credit = answer.status >= 500 ? creditIn(bytes) : undefined;
-    return { answer: response, ...(credit === undefined ? {} : { credit }) };
+    const { status } = answer;
+    const { credit, orderId } = status === 409 || status >= 500 ? membersOf(bytes) : {};
+    return {
+      answer: response,
+      isSold: status === 201 || (status === 409 && orderId !== undefined),
+      ...(status >= 500 && isTokenShaped(credit) ? { credit } : {}),
+    };
   } catch {
     return { answer: away() };
   }
@@ -102,11 +109,11 @@ function away(): Response {
   });
 }
 
-function creditIn(bytes: Uint8Array): string | undefined {
+/** Of a refusal: proof that it is our fault, or the order that there is already. */
+function membersOf(bytes: Uint8Array): { readonly credit?: unknown; readonly orderId?: unknown } {
   try {
-    const answer = JSON.parse(new TextDecoder().decode(bytes)) as { credit?: unknown } | null;
-    return isTokenShaped(answer?.credit) ? answer.credit : undefined;
+    return (JSON.parse(new TextDecoder().decode(bytes)) as object | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -7,6 +7,7 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
+import { orderCookie } from "@vestibule/contracts/names";
 import { type Browser, chromium } from "playwright-core";
 import { buildPageAssets } from "../../build/page-assets.ts";
 
@@ -34,6 +35,9 @@ interface Scene {
   readonly prepare?: (world: World) => void;
   readonly cookies?: false;
   readonly credit?: true;
+  readonly bought?: true;
+  /** A form for the shop is sent, and this comes instead. */
+  readonly sent?: true;
   readonly offline?: true;
   readonly script?: false;
 }
@@ -99,6 +103,7 @@ const SCENES: readonly Scene[] = [
     drip: () => ({
       state: "paused",
       heldSince: Date.now() - 9_000,
+      heldReason: "Back at half past eight.",
       notice: "A short break: the payment provider is slow. We go on in a few minutes.",
     }),
   },
@@ -118,6 +123,21 @@ const SCENES: readonly Scene[] = [
     drip: () => ({ segments: past(900_000) }),
     script: false,
   },
+  { name: "passed", number: 5, drip: () => ({ segments: [] }), prepare: noGrants },
+  { name: "passed-plain", number: 5, drip: () => ({ segments: [] }), script: false },
+  {
+    name: "owed",
+    number: 5,
+    drip: () => ({ segments: [] }),
+    prepare: (world) => {
+      world.mint = ({ url }) => (url.endsWith("/admissions") ? refusal("too-early") : undefined);
+    },
+  },
+  { name: "bought", number: 5, bought: true, drip: () => ({ segments: [] }) },
+  { name: "bought-plain", number: 5, bought: true, drip: () => ({ segments: [] }), script: false },
+  { name: "bought-shut", number: 5, bought: true, drip: () => ({ state: "soldout" }) },
+  { name: "waiting-sent", number: 1_204, sent: true },
+  { name: "waiting-sent-plain", number: 1_204, sent: true, script: false },
   { name: "soldout", number: 1_204, drip: () => ({ state: "soldout" }) },
   { name: "soldout-without", drip: () => ({ state: "soldout" }) },
   { name: "ended", number: 1_204, drip: () => ({ state: "ended" }) },
@@ -194,6 +214,10 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       });
       const ticket = await world.ticket(scene.number);
       await context.addCookies([cookie("visitor", VISITOR_A), cookie("ticket", ticket)]);
+      if (scene.bought) {
+        const value = orderCookie({ number: scene.number, path: "/orders/AbCdEf" });
+        await context.addCookies([cookie("order", value)]);
+      }
       if (scene.credit) await context.addCookies([cookie("credit", "e30.e30.c2lnbmF0dXJl")]);
     }
     const page = await context.newPage();
@@ -204,6 +228,19 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       if (message.type() === "error" && !expected) say(message.text());
     });
     await page.goto(`${base}/events/demo`);
+    if (scene.sent) {
+      const arrived = page.waitForEvent("load");
+      await page.evaluate(`
+        const form = document.createElement("form");
+        form.method = "post";
+        form.action = "/events/demo/buy";
+        document.body.append(form);
+        form.submit();
+      `);
+      await arrived;
+      const path = await page.evaluate(() => location.pathname);
+      if (scene.script !== false && path !== "/events/demo") say(`lives at ${path}`);
+    }
     if (scene.script !== false) {
       if (scene.offline) await context.setOffline(true);
       const state = scene.name.replace(/-.*/, "");
