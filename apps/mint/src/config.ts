@@ -9,6 +9,7 @@ import {
   postgresUrl,
   required,
   requiredSecret,
+  sameSecrets,
   secret,
   text,
   type Variables,
@@ -48,3 +49,8 @@ export const VARIABLES = {
 } satisfies Variables;
 
 export type MintConfig = Config<typeof VARIABLES>;
+
+/** What must hold between the settings. */
+export function crossCheck({ adminToken, supplyToken }: Partial<MintConfig>): string[] {
+  return sameSecrets({ VESTIBULE_ADMIN_TOKEN: adminToken, VESTIBULE_SUPPLY_TOKEN: supplyToken });
+}

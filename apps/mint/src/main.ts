@@ -7,7 +7,7 @@ import { ListenError } from "@vestibule/service/http-server";
 import { stopOnSignals } from "@vestibule/service/lifecycle";
 import { createLog } from "@vestibule/service/log";
 import * as z from "zod/mini";
-import { VARIABLES } from "./config.ts";
+import { crossCheck, VARIABLES } from "./config.ts";
 import { KeyTrouble } from "./keys/key-ring.ts";
 import { startMint } from "./service.ts";
 import { systemTimers } from "./timers.system.ts";
@@ -38,7 +38,7 @@ function refuseToStart(error: unknown): never {
 }
 
 try {
-  const { databaseUrl, ...config } = readConfig(VARIABLES, process.env);
+  const { databaseUrl, ...config } = readConfig(VARIABLES, process.env, undefined, crossCheck);
   const database = connectDatabase({
     url: databaseUrl.reveal(),
     applicationName: "vestibule-mint",

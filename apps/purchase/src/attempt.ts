@@ -11,9 +11,8 @@ import { isSlug } from "@vestibule/contracts/slug";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { ServiceContext } from "@vestibule/service/app";
 import { problem } from "@vestibule/service/problems";
-import type { Secret } from "@vestibule/service/secret";
 import type { AnswerHeaders } from "./limiter.ts";
-import { assertShop } from "./routes/shop-check.ts";
+import type { AssertToken } from "./routes/token-check.ts";
 
 export interface Attempt {
   readonly event: string;
@@ -31,12 +30,12 @@ export interface Attempt {
 
 /**
  * @throws AppError `event-not-found`; `bad-request` for the Idempotency-Key or the user's name;
- * `unauthorized` for a user that the shop does not vouch for.
+ * whatever `assertShop` throws for a user that the shop does not vouch for.
  */
-export function readAttempt(
+export async function readAttempt(
   context: ServiceContext,
-  { now, shopToken }: { now: EpochMs; shopToken: Secret | undefined },
-): Attempt {
+  { now, assertShop }: { now: EpochMs; assertShop: AssertToken },
+): Promise<Attempt> {
   const idempotencyKey = context.req.header(IDEMPOTENCY_KEY_HEADER) ?? "";
   if (!isIdempotencyKey(idempotencyKey)) {
     throw problem("bad-request", {
@@ -48,7 +47,7 @@ export function readAttempt(
     admission: context.req.header(ADMISSION_HEADER) ?? "",
     visitor: context.req.header(VISITOR_HEADER) ?? "",
     idempotencyKey,
-    user: readUser(context, shopToken),
+    user: await readUser(context, assertShop),
     answerHeaders: answerHeadersOf(context),
     now,
   };
@@ -60,10 +59,13 @@ export function answerHeadersOf(context: ServiceContext): AnswerHeaders {
 }
 
 /** Anybody can send the header; only the shop's server can send it with the shop's token. */
-function readUser(context: ServiceContext, shopToken: Secret | undefined): string | undefined {
+async function readUser(
+  context: ServiceContext,
+  assertShop: AssertToken,
+): Promise<string | undefined> {
   const user = context.req.header(USER_HEADER);
   if (user === undefined) return undefined;
-  assertShop(context, shopToken);
+  await assertShop(context);
   if (isUser(user)) return user;
   throw problem("bad-request", {
     detail: `${USER_HEADER} must have 1 to ${USER_CHARS_MAX} visible ASCII characters`,

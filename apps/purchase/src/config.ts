@@ -12,6 +12,7 @@ import {
   postgresUrl,
   required,
   requiredSecret,
+  sameSecrets,
   secret,
   text,
   wholeNumber,
@@ -98,6 +99,15 @@ export type PurchaseConfig = Config<typeof VARIABLES>;
 
 /** What must hold between the settings. A setting that could not be read is absent and told of already. */
 export function crossCheck(config: Partial<PurchaseConfig>): string[] {
+  const same = sameSecrets({
+    VESTIBULE_ADMIN_TOKEN: config.adminToken,
+    VESTIBULE_SHOP_TOKEN: config.shopToken,
+    VESTIBULE_SUPPLY_TOKEN: config.supplyToken,
+  });
+  return [...same, ...checkStore(config)];
+}
+
+function checkStore(config: Partial<PurchaseConfig>): string[] {
   // Absent, not undefined: it was given and is not well formed.
   if (!("valkeyUrl" in config)) return [];
   if (config.valkeyUrl !== undefined) {

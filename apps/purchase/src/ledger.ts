@@ -26,6 +26,7 @@ import {
   RUNNING_POLL_DEADLINE_MS,
   RUNNING_POLL_MS,
   RUNNING_WAIT_MS,
+  SPENT_LOOK_DEADLINE_MS,
 } from "./limits.ts";
 
 /**
@@ -79,6 +80,10 @@ export function createLedger(
           select ${orderColumns(sql)} from orders
            where order_id = ${orderId} and event = ${event} and visitor = ${visitor}`;
         return row && toOrder(row);
+      }),
+    isSpent: (jti) =>
+      reads.run(async (sql) => (await sql`select from spends where jti = ${jti}`).length > 0, {
+        deadlineMs: SPENT_LOOK_DEADLINE_MS,
       }),
     standing: ({ event, sku, jtis }) =>
       database.run(

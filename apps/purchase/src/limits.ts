@@ -13,6 +13,9 @@ export const DATABASE_STATEMENT_TIMEOUT_MS = 4_000;
 /** One look at a sku's row on the way to a purchase: whether there is such a thing, whether anything is left. */
 export const LOOK_DEADLINE_MS = 2_000;
 
+/** Whether an admission is spent, asked when a purchase fails anyway: its answer may not be later for it. */
+export const SPENT_LOOK_DEADLINE_MS = 250;
+
 /** Tries of one statement whose connection was lost, and the pause before the second; the third's is twice as long. */
 export const TRIES_MAX = 3;
 export const TRY_PAUSE_MS = 20;
@@ -45,6 +48,10 @@ export const READ_STATEMENT_TIMEOUT_MS = 1_500;
 /** The public stock view is answered from memory for so long, and of so many events. */
 export const VIEW_KEEP_MS = 250;
 export const VIEWS_KEPT_MAX = 1_000;
+
+/** An address that showed a right token is not asked to prove it again for so long, and how many such are known. */
+export const KNOWN_ADDRESS_MS = 600_000;
+export const KNOWN_ADDRESSES_MAX = 1_000;
 
 /** Rows of the public stock view, and of all that is sold: more than one event, or all of a manifest, sell. */
 export const SKUS_SHOWN_MAX = 200;

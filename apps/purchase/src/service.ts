@@ -10,6 +10,7 @@ import { parseJwks } from "@vestibule/keys/key-set";
 import { createApp } from "@vestibule/service/app";
 import { startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
+import type { Secret } from "@vestibule/service/secret";
 import { every } from "@vestibule/service/timing.system";
 import type { Allowance, PurchaseConfig } from "./config.ts";
 import { createCredits } from "./credits.ts";
@@ -35,12 +36,12 @@ import {
   SUPPLY_RETRY_MS,
 } from "./limits.ts";
 import { createMintKnowledge, type MintKnowledge } from "./mint-knowledge.ts";
-import { createAssertAdmin } from "./routes/admin-check.ts";
 import { type ClientLimit, createClientLimit } from "./routes/client-limit.ts";
 import { holdRoutes } from "./routes/holds.ts";
 import { orderRoutes } from "./routes/orders.ts";
 import { purchaseRoutes } from "./routes/purchases.ts";
 import { stockRoutes } from "./routes/stock.ts";
+import { createTokenCheck } from "./routes/token-check.ts";
 import { createStock } from "./stock.ts";
 import { openStore, type Store } from "./store.ts";
 import { putReport } from "./supply-put.system.ts";
@@ -112,7 +113,10 @@ export async function startPurchase(
   const work = backgroundWork(config, { ...parts, database, reads, ledger, mint, store });
   const limits = limitersOf(config, parts, store);
   const newId = (): string => Buffer.from(parts.randomness.bytes(ID_BYTES)).toString("base64url");
-  const { adminToken, shopToken, issuer, skewSeconds } = config;
+  const { issuer, skewSeconds } = config;
+  const checkOf = (token: Secret | undefined) =>
+    createTokenCheck({ token, limit: limits.consoleLogIn, clock });
+  const [assertAdmin, assertShop] = [checkOf(config.adminToken), checkOf(config.shopToken)];
   purchaseRoutes(app, {
     clock,
     log,
@@ -124,15 +128,16 @@ export async function startPurchase(
     ledger,
     credits,
     supply: work.supplyWatch,
-    shopToken,
+    assertShop,
     newId,
   });
   const readLimit = limits.read;
-  orderRoutes(app, { ledger, shopToken, readLimit });
+  orderRoutes(app, { ledger, assertShop, readLimit });
   const { holds, stock } = work;
-  holdRoutes(app, { holds, clock, shopToken, newOrderId: newId, credits, readLimit });
-  const assertAdmin = createAssertAdmin({ adminToken, limit: limits.consoleLogIn });
-  stockRoutes(app, { stock, assertAdmin });
+  holdRoutes(app, { holds, clock, assertShop, newOrderId: newId, credits, readLimit });
+  const isNoEvent = async (event: string): Promise<boolean> =>
+    (await mint.terms(event, clock.now())) === "no-such-event";
+  stockRoutes(app, { stock, assertAdmin, isNoEvent });
 
   try {
     await database.assertSessionSettings();

@@ -46,6 +46,22 @@ test("without a word about it: limits in the process, gate on, no proxy believed
   });
 });
 
+test("two tokens of the same text are refused: who is told one would have the other's power", () => {
+  const [one, other] = ["o".repeat(32), "p".repeat(32)];
+  const [shop, supply] = ["VESTIBULE_SHOP_TOKEN", "VESTIBULE_SUPPLY_TOKEN"];
+  expect(mistakes({ [shop]: one, [supply]: other })).toEqual([]);
+  expect(mistakes({ [shop]: SECRET })).toEqual([
+    "VESTIBULE_ADMIN_TOKEN and VESTIBULE_SHOP_TOKEN must differ",
+  ]);
+  expect(mistakes({ [supply]: SECRET })).toEqual([
+    "VESTIBULE_ADMIN_TOKEN and VESTIBULE_SUPPLY_TOKEN must differ",
+  ]);
+  expect(mistakes({ [shop]: one, [supply]: one })).toEqual([
+    "VESTIBULE_SHOP_TOKEN and VESTIBULE_SUPPLY_TOKEN must differ",
+  ]);
+  expect(mistakes({ [shop]: SECRET, [supply]: SECRET })).toHaveLength(3);
+});
+
 describe("limits", () => {
   test.each([
     ["10/1s", { capacity: 10, refillMs: 1_000 }],

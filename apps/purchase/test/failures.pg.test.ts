@@ -52,6 +52,34 @@ describe("a fault of ours after a good admission", () => {
     },
   );
 
+  test.each(["purchases", "holds", "spends"])(
+    "limiter away, and the admission is used already (%s): no credit, unless PostgreSQL does not say so quickly",
+    async (path) => {
+      const fan = await world.fan();
+      expect((await world.buy(fan, { path })).status).toBe(201);
+      store.isLimiterAway = true;
+      const answer = await world.buy(fan, { key: "2" });
+      expect(await wordOf(answer)).toBe("503 unavailable");
+      expect(await answer.json()).not.toHaveProperty("credit");
+
+      const release = Promise.withResolvers<void>();
+      const isLocked = Promise.withResolvers<void>();
+      const lock = world.database.sql.begin(async (tx) => {
+        await tx`lock table spends in access exclusive mode`;
+        isLocked.resolve();
+        await release.promise;
+      });
+      await isLocked.promise;
+      const startedAt = performance.now();
+      const unknown = await world.buy(fan, { key: "3" });
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+      store.isLimiterAway = false;
+      release.resolve();
+      await lock;
+      await expectCredit(unknown, fan);
+    },
+  );
+
   test("PostgreSQL away: 503 with a credit, nothing is spent, and the same request goes through when it is back", async () => {
     const proxy = await cuttingProxy(world.databaseUrl);
     const cut = await world.another(41, { config: { databaseUrl: new Secret(proxy.url) } });

@@ -10,6 +10,7 @@ import type { Admitted } from "../src/admit.ts";
 import { type HoldRouteDependencies, holdRoutes } from "../src/routes/holds.ts";
 import { orderRoutes } from "../src/routes/orders.ts";
 import { stockRoutes } from "../src/routes/stock.ts";
+import { type AssertToken, createTokenCheck } from "../src/routes/token-check.ts";
 import { EVENT, type LedgerWorld, SKU, attemptOf, ledgerWorld } from "./ledger-world.ts";
 
 const SHOP_TOKEN = "a-shop-token-of-the-hold-route-tests";
@@ -36,13 +37,13 @@ const credits = {
 function appOf(change: Partial<HoldRouteDependencies> = {}): ReturnType<typeof createApp> {
   const app = createApp({ log: silentLog, checks: {} });
   const shopToken = new Secret(SHOP_TOKEN);
+  const assertShop: AssertToken = async (context) =>
+    assertBearer(context.req.header("Authorization"), shopToken);
   const { holds, ledger, stock } = world;
   const readLimit = { take: () => Promise.resolve() };
-  holdRoutes(app, { holds, clock, shopToken, newOrderId: name, credits, readLimit, ...change });
-  orderRoutes(app, { ledger, shopToken, readLimit });
-  const assertAdmin = (context: { req: { header(of: string): string | undefined } }) =>
-    Promise.resolve(assertBearer(context.req.header("Authorization"), shopToken));
-  stockRoutes(app, { stock, assertAdmin });
+  holdRoutes(app, { holds, clock, assertShop, newOrderId: name, credits, readLimit, ...change });
+  orderRoutes(app, { ledger, assertShop, readLimit });
+  stockRoutes(app, { stock, assertAdmin: assertShop, isNoEvent: () => Promise.resolve(false) });
   return app;
 }
 
@@ -206,7 +207,13 @@ test("a fault is the shop's word only, and its answer carries a credit for the a
 
 test("without a configured token nobody is the shop", async () => {
   const { path, own } = await holdOf(7);
-  const app = appOf({ shopToken: undefined });
+  const limit = {
+    take: () => Promise.reject(new Error("there is nothing to guess")),
+    giveBack: () => Promise.resolve(),
+    addressOf: () => "192.0.2.1",
+  };
+  const assertShop = createTokenCheck({ token: undefined, limit, clock });
+  const app = appOf({ assertShop });
   for (const token of ["", "undefined", SHOP_TOKEN]) {
     const headers = { Authorization: `Bearer ${token}` };
     expect(problemOf(await call("GET", path, { headers, app }))).toBe("401 unauthorized");

@@ -147,7 +147,13 @@ test("the limiter away: 503 at once and never 429, nothing is spent, and all is 
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(rateLimit(answer)).toEqual([null, null]);
   }
-  expect(await wordOf(await world.setStock(EVENT, "seat", 5))).toBe("503 unavailable");
+  const admin = `/v1/admin/events/${EVENT}/stock/seat`;
+  const guess = await world.get(admin, { Authorization: "Bearer wrong" });
+  expect(await wordOf(guess)).toBe("503 unavailable");
+  for (const from of ["192.0.2.1", "192.0.2.2"]) {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "X-Forwarded-For": from };
+    expect((await world.get(admin, headers)).status).toBe(200);
+  }
   // Whatever needs no limiter goes on, and so does the instance.
   expect((await world.get(`/v1/events/${EVENT}/stock`)).status).toBe(200);
   const ready = await world.get("/readyz");
@@ -183,6 +189,52 @@ describe("guessing the organizer's token", () => {
     for (let times = 0; times < 60; times += 1) {
       expect((await guess("203.0.113.7", ADMIN_TOKEN)).status).toBe(200);
     }
+  });
+
+  test("nor is it when it comes sixty times at once", async () => {
+    const answers = await Promise.all(many(60, () => guess("203.0.113.7", ADMIN_TOKEN)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    for (let tries = 0; tries < 20; tries += 1) {
+      expect((await guess("203.0.113.7")).status).toBe(401);
+    }
+  });
+
+  test("a guesser who shares an address with an organizer does not lock them out, for ten minutes after each call", async () => {
+    expect((await guess("203.0.113.7", ADMIN_TOKEN)).status).toBe(200);
+    const empty = async (): Promise<void> => {
+      for (let tries = 0; tries < 25; tries += 1) await guess("203.0.113.7");
+      expect((await guess("203.0.113.7")).status).toBe(429);
+    };
+    await empty();
+    expect((await guess("203.0.113.7", ADMIN_TOKEN)).status).toBe(200);
+    world.clock.advance(599_000);
+    await empty();
+    expect((await guess("203.0.113.7", ADMIN_TOKEN)).status).toBe(200);
+    world.clock.advance(600_000);
+    await empty();
+    expect((await guess("203.0.113.7", ADMIN_TOKEN)).status).toBe(429);
+  });
+
+  test("the shop's token is guessed as slowly, at whatever it opens, and neither opens what is the other's", async () => {
+    const holdPath = `/v1/events/${EVENT}/holds/${"n".repeat(22)}`;
+    const from = (address: string, token: string) => ({
+      Authorization: `Bearer ${token}`,
+      "X-Forwarded-For": address,
+    });
+    const fan = await world.fan();
+    for (let tries = 0; tries < 10; tries += 1) {
+      expect((await world.get(holdPath, from("203.0.113.7", "wrong"))).status).toBe(401);
+      const headers = { ...from("203.0.113.7", ADMIN_TOKEN), "Vestibule-User": "ann" };
+      expect((await world.buy(fan, { headers })).status).toBe(401);
+    }
+    const headers = { ...from("203.0.113.7", SHOP_TOKEN), "Vestibule-User": "ann" };
+    expect(await wordOf(await world.buy(fan, { headers }))).toBe("429 too-many-requests");
+    expect((await world.get(holdPath, from("203.0.113.7", SHOP_TOKEN))).status).toBe(429);
+    expect((await world.get(holdPath, from("203.0.113.8", SHOP_TOKEN))).status).toBe(404);
+    // Whoever knows the shop's has the organizer's still to guess.
+    for (let tries = 0; tries < 20; tries += 1) await guess("203.0.113.8", SHOP_TOKEN);
+    expect((await guess("203.0.113.8", ADMIN_TOKEN)).status).toBe(429);
+    expect((await world.get(holdPath, from("203.0.113.8", SHOP_TOKEN))).status).toBe(404);
   });
 
   test("RL-09: no header gives anybody a second bucket", async () => {

@@ -6,6 +6,7 @@ import {
   newSigningKey,
   type PurchaseWorld,
   purchaseWorld,
+  SHOP_TOKEN,
 } from "./purchase-world.ts";
 
 let world: PurchaseWorld;
@@ -224,4 +225,40 @@ test("stock is the organizer's: a bearer token, whole numbers, never below what 
     expect(await problemOf(answer)).toBe("400 bad-request");
   }
   expect(await problemOf(await world.setStock(EVENT, "seat", 0))).toBe("409 conflict");
+});
+
+test("stock for a name that no event has is set, with a warning; while the mint is not known, without", async () => {
+  const typo = await world.setStock("sprign", "seat", 5);
+  expect(typo.status).toBe(200);
+  expect(await typo.json()).toMatchObject({
+    total: 5,
+    warning: expect.stringContaining("no event"),
+  });
+  expect(await (await world.setStock(EVENT, "spare", 5)).json()).not.toHaveProperty("warning");
+  world.mint.away = true;
+  const other = await world.another(61);
+  const early = await fetch(`${other.url}/v1/admin/events/sprign/stock/seat`, {
+    method: "PUT",
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ total: 6 }),
+  });
+  expect(early.status).toBe(200);
+  expect(await early.json()).not.toHaveProperty("warning");
+  world.mint.away = false;
+  await other.stop();
+});
+
+test("what only users of the shop may have is 403 for everybody else, with a word why, and nothing is spent", async () => {
+  await world.setStock(EVENT, "club", 5, { buyers: "users" });
+  const fan = await world.fan();
+  const body = { sku: "club", quantity: 1 };
+  for (const path of ["purchases", "holds"]) {
+    const refused = await world.buy(fan, { body, path, key: path });
+    expect(await refused.clone().json()).toMatchObject({
+      detail: expect.stringContaining("sign in"),
+    });
+    expect(await problemOf(refused)).toBe("403 forbidden");
+  }
+  const headers = { "Vestibule-User": "ann", Authorization: `Bearer ${SHOP_TOKEN}` };
+  expect((await world.buy(fan, { body, headers })).status).toBe(201);
 });

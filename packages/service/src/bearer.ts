@@ -9,9 +9,14 @@ import type { Secret } from "./secret.ts";
  * @throws AppError `unauthorized`.
  */
 export function assertBearer(authorization: string | undefined, secret: Secret): void {
+  if (!isBearer(authorization, secret)) throw problem("unauthorized");
+}
+
+/** The same as an answer. */
+export function isBearer(authorization: string | undefined, secret: Secret): boolean {
   const [, token] = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(authorization ?? "") ?? [];
   const same = timingSafeEqual(digest(token ?? ""), digest(secret.reveal()));
-  if (token === undefined || !same) throw problem("unauthorized");
+  return token !== undefined && same;
 }
 
 function digest(text: string): Buffer {

@@ -212,6 +212,23 @@ export function list<Item>(
   ) as z.ZodMiniType<readonly Item[]>;
 }
 
+/**
+ * A mistake for each pair of secrets that are the same text: who is told one would have the other's power.
+ *
+ * @param secrets by the names of their variables.
+ */
+export function sameSecrets(secrets: Readonly<Record<string, Secret | undefined>>): string[] {
+  const known = Object.entries(secrets).flatMap(([name, secret]) =>
+    secret === undefined ? [] : [{ name, text: secret.reveal() }],
+  );
+  return known.flatMap(({ name, text }, index) =>
+    known
+      .slice(index + 1)
+      .filter((other) => other.text === text)
+      .map((other) => `${name} and ${other.name} must differ`),
+  );
+}
+
 /** JSON of any shape; what it means is decided later. */
 export function json(): z.ZodMiniType {
   return z.pipe(

@@ -6,9 +6,15 @@ import { problem } from "./problems.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** True for `application/json` and `application/…+json`, with or without parameters. */
+/**
+ * True for `application/json` and `application/…+json`, with or without parameters; but JSON is UTF-8 (RFC 8259
+ * section 8.1), so not with another `charset`.
+ */
 export function isJsonMediaType(contentType: string | undefined | null): boolean {
-  return /^application\/(?:[a-z0-9.!#$&^_-]+\+)?json\s*(?:;|$)/i.test(contentType ?? "");
+  const text = contentType ?? "";
+  if (!/^application\/(?:[a-z0-9.!#$&^_-]+\+)?json\s*(?:;|$)/i.test(text)) return false;
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(text) ?? [];
+  return /^(?:utf-?8|us-ascii)$/i.test(charset);
 }
 
 /**

@@ -86,6 +86,13 @@ test.each(["/slow", "/fast"])("%s answers what is no good JSON in the same way",
   const type = "application/json";
   expect(await send(url, type, '{"name":"a"}')).toBe("201 ok");
   expect(await send(url, "application/json; charset=utf-8", '{"name":"a"}')).toBe("201 ok");
+  for (const same of ['charset="UTF-8"', "a=b; Charset=utf8", "charset=us-ascii"]) {
+    expect(await send(url, `application/json;${same}`, '{"name":"a"}')).toBe("201 ok");
+  }
+  for (const other of ["charset=utf-16", 'charset="utf-16le"', "a=b;charset=latin1", "charset="]) {
+    const answer = await send(url, `application/json; ${other}`, '{"name":"a"}');
+    expect(answer).toBe("415 unsupported-media-type");
+  }
   expect(await send(url, type, chunked('{"name":"a"}', 1))).toBe("201 ok");
   expect(await send(url, type, "{")).toBe("400 bad-request");
   expect(await send(url, type, "")).toBe("400 bad-request");

@@ -8,6 +8,8 @@ export interface ClientLimit {
   /** @throws AppError `too-many-requests`; `unavailable` when the limiter cannot say. */
   take(context: ServiceContext): Promise<void>;
   giveBack(context: ServiceContext): Promise<void>;
+  /** Whose bucket it is. */
+  addressOf(context: ServiceContext): string;
 }
 
 /** @param options.trustProxyHops Proxies before this service that append to `X-Forwarded-For`. */
@@ -27,5 +29,6 @@ export function createClientLimit({
   return {
     take: (context) => limiter.take(addressOf(context), answerHeadersOf(context)),
     giveBack: (context) => limiter.giveBack(addressOf(context)),
+    addressOf,
   };
 }

@@ -11,19 +11,17 @@ import type { Clock } from "@vestibule/kernel/clock";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
 import { readJson } from "@vestibule/service/json-body";
 import { problem } from "@vestibule/service/problems";
-import type { Secret } from "@vestibule/service/secret";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { readEvent } from "../attempt.ts";
 import type { Credits } from "../credits.ts";
 import type { HoldActor, HoldName, HoldOutcome, HoldRefusal, Holds } from "../ledger-types.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import { assertShop } from "./shop-check.ts";
+import type { AssertToken } from "./token-check.ts";
 
 export interface HoldRouteDependencies {
   readonly holds: Holds;
   readonly clock: Clock;
-  /** Without one, whatever is the shop's to do is 401. */
-  readonly shopToken: Secret | undefined;
+  readonly assertShop: AssertToken;
   /** A name for a new order, 128 random bits. */
   readonly newOrderId: () => string;
   /** Signs what a buyer shows the mint after a hold that failed by a fault. */
@@ -40,7 +38,7 @@ const HOLD_PATH = "/v1/events/:event/holds/:holdId";
  * its buyer nor the shop there is no such hold.
  */
 export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
-  const { holds, clock, shopToken, newOrderId, credits, readLimit } = deps;
+  const { holds, clock, assertShop, newOrderId, credits, readLimit } = deps;
   const limited = async (context: ServiceContext, by: HoldActor): Promise<HoldActor> => {
     if (by.kind === "buyer") await readLimit.take(context);
     return by;
@@ -48,7 +46,7 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
 
   app.get(HOLD_PATH, async (context) => {
     const name = readName(context);
-    const by = await limited(context, readActor(context, shopToken));
+    const by = await limited(context, await readActor(context, assertShop));
     const hold = await holds.get({ ...name, by });
     if (hold === undefined) throw problem("not-found");
     return answer(context, 200, hold);
@@ -62,7 +60,7 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
   });
 
   app.post(`${HOLD_PATH}/confirm`, async (context) => {
-    assertShop(context, shopToken);
+    await assertShop(context);
     const name = readName(context);
     const { paymentReference } = await readJson(context.req.raw, holdConfirmationSchema);
     const orderId = newOrderId();
@@ -74,7 +72,7 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
 
   app.post(`${HOLD_PATH}/cancel`, async (context) => {
     const name = readName(context);
-    const by = await limited(context, readActor(context, shopToken));
+    const by = await limited(context, await readActor(context, assertShop));
     const { reason } = await readJson(context.req.raw, holdCancellationSchema);
     if (reason === "buyer")
       return answer(context, 200, holdOf(await holds.cancel({ ...name, by })));
@@ -109,11 +107,11 @@ function readName(context: ServiceContext): HoldName {
  *
  * @throws AppError `unauthorized` for a wrong token, `not-found` without either.
  */
-function readActor(context: ServiceContext, shopToken: Secret | undefined): HoldActor {
+async function readActor(context: ServiceContext, assertShop: AssertToken): Promise<HoldActor> {
   if (context.req.header("Authorization") === undefined) {
     return { kind: "buyer", visitor: readVisitor(context) };
   }
-  assertShop(context, shopToken);
+  await assertShop(context);
   return { kind: "shop" };
 }
 

@@ -4,18 +4,17 @@ import { parse } from "@vestibule/contracts/parse";
 import type { PurchaseAnswer } from "@vestibule/contracts/purchase-api";
 import { noStore, type ServiceApp } from "@vestibule/service/app";
 import { problem } from "@vestibule/service/problems";
-import type { Secret } from "@vestibule/service/secret";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { readEvent } from "../attempt.ts";
 import type { Ledger } from "../ledger-types.ts";
 import type { ClientLimit } from "./client-limit.ts";
-import { assertShop } from "./shop-check.ts";
+import type { AssertToken } from "./token-check.ts";
 
 const ORDER_ID = /^[A-Za-z0-9_-]{22}$/;
 
 export interface OrderRouteDependencies {
   readonly ledger: Ledger;
-  readonly shopToken: Secret | undefined;
+  readonly assertShop: AssertToken;
   /** For whoever is not the shop: anybody can make up names of orders. */
   readonly readLimit: Pick<ClientLimit, "take">;
 }
@@ -23,7 +22,7 @@ export interface OrderRouteDependencies {
 /** `GET …/orders/{orderId}`: for the buyer's own visitor secret; for everybody else there is no such order. */
 export function orderRoutes(
   app: ServiceApp,
-  { ledger, shopToken, readLimit }: OrderRouteDependencies,
+  { ledger, assertShop, readLimit }: OrderRouteDependencies,
 ): void {
   app.get("/v1/events/:event/orders/:orderId", async (context) => {
     const event = readEvent(context);
@@ -31,7 +30,7 @@ export function orderRoutes(
     const visitor = parse(visitorSchema, context.req.header(VISITOR_HEADER));
     if (!visitor.ok || !ORDER_ID.test(orderId)) throw problem("not-found");
     const by = context.req.header("Authorization") === undefined ? "buyer" : "shop";
-    if (by === "shop") assertShop(context, shopToken);
+    if (by === "shop") await assertShop(context);
     else await readLimit.take(context);
     const order: PurchaseAnswer | undefined = await ledger.order({
       event,

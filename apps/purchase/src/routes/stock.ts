@@ -5,15 +5,20 @@ import { readJson } from "@vestibule/service/json-body";
 import { problem } from "@vestibule/service/problems";
 import { readEvent } from "../attempt.ts";
 import type { Stock } from "../stock.ts";
+import type { AssertToken } from "./token-check.ts";
 
 export interface StockRouteDependencies {
   readonly stock: Stock;
-  /** @throws AppError `unauthorized`, or `too-many-requests` for whoever guesses. */
-  readonly assertAdmin: (context: ServiceContext) => Promise<void>;
+  readonly assertAdmin: AssertToken;
+  /** Whether the mint's events are known, and this is none of them. */
+  readonly isNoEvent: (event: string) => Promise<boolean>;
 }
 
 /** The public view, and the organizer's settings behind a bearer token. */
-export function stockRoutes(app: ServiceApp, { stock, assertAdmin }: StockRouteDependencies): void {
+export function stockRoutes(
+  app: ServiceApp,
+  { stock, assertAdmin, isNoEvent }: StockRouteDependencies,
+): void {
   app.get("/v1/events/:event/stock", async (context) =>
     noStore(context, 200, await stock.view(readEvent(context))),
   );
@@ -30,8 +35,12 @@ export function stockRoutes(app: ServiceApp, { stock, assertAdmin }: StockRouteD
     const [event, sku] = [readEvent(context), readSku(context)];
     const settings = await readJson(context.req.raw, stockSettingsSchema);
     const row = await stock.set(event, sku, settings);
-    if (row !== undefined) return noStore(context, 200, row);
-    throw problem("conflict", { detail: "More than that is sold or held already" });
+    if (row === undefined) {
+      throw problem("conflict", { detail: "More than that is sold or held already" });
+    }
+    // Set all the same: stock may be set before its event is.
+    const warning = "The mint has no event of this name (yet): is it spelled right?";
+    return noStore(context, 200, { ...row, ...((await isNoEvent(event)) ? { warning } : {}) });
   });
 }
 
