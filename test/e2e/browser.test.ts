@@ -304,6 +304,73 @@ test("without JavaScript: joins by a form, looks again, goes in and buys", async
   expect(fan.trouble).toEqual([]);
 });
 
+describe("who comes after the turn", () => {
+  test("with the shop's form: nothing is bought, and a page leads back in; the order opens when the turn is over", async () => {
+    const fan = await visit();
+    const { page, context } = fan;
+    const endTurn = () => context.clearCookies({ name: /vst-admission/ });
+    await page.goto(system.ready.eventUrl);
+    await buyButton(page).waitFor({ timeout: 60_000 });
+    await endTurn();
+    const answer = page.waitForResponse((response) => response.url().endsWith("/buy"));
+    await buyButton(page).click();
+    expect((await answer).status()).toBe(429);
+    expect((await answer).headers()["content-type"]).toContain("text/html");
+    // The slot is still there: claimed anew, and in by a GET of the shop's page.
+    await buyButton(page).waitFor();
+    expect(page.url()).toBe(system.ready.eventUrl);
+
+    await buyButton(page).click();
+    await confirmation(page).waitFor();
+    const orderUrl = page.url();
+    await endTurn();
+    await page.reload();
+    await confirmation(page).waitFor();
+    expect(await overflowAtSmallest(page)).toBe(0);
+    await page.goto(system.ready.eventUrl);
+    expect((await shown(page, ["bought"])).headline).toBe("You have bought");
+    expect(await overflowAtSmallest(page)).toBe(0);
+    await shoot(page, "bought");
+    await page.getByRole("link", { name: "To your order" }).click();
+    await confirmation(page).waitFor();
+    expect(page.url()).toBe(orderUrl);
+    await page.goto(new URL("/", orderUrl).href);
+    await page.getByRole("link", { name: "Show my order" }).waitFor();
+    await shoot(page, "front-page-bought");
+
+    const stranger = await visit();
+    await stranger.page.goto(orderUrl);
+    await stranger.page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+    expect(fan.trouble.filter((line) => !line.includes("status of 429"))).toEqual([]);
+  });
+
+  test("without JavaScript: is not told that it is almost their turn, hears with a press that it has passed, and joins again", async () => {
+    const { page } = await visit({ javaScriptEnabled: false });
+    await page.goto(urlOf("short"));
+    await page.getByRole("button", { name: "Join the line" }).click();
+    const place = await page.locator("#number").textContent();
+    const take = page.getByRole("button", { name: "Take my turn" });
+    await eventually(
+      "the line has passed",
+      async () => {
+        if (await take.isVisible()) return true;
+        await page.goto(urlOf("short"));
+        return take.isVisible();
+      },
+      { withinMs: 60_000, everyMs: 500 },
+    );
+    expect(await page.getByText("Almost your turn").count()).toBe(0);
+    await shoot(page, "passed-without-javascript");
+    await take.click();
+    await page.getByRole("heading", { name: "Your turn has passed" }).waitFor();
+    await page.getByRole("button", { name: "Join the line again" }).click();
+    expect(page.url()).toBe(urlOf("short"));
+    expect(number((await page.locator("#number").textContent()) ?? "")).toBeGreaterThan(
+      number(place ?? ""),
+    );
+  });
+});
+
 describe("what else the line may say", () => {
   test("it is paused and goes on without a reload; sold out; over: each in words, with the place as it was", async () => {
     await appOf("stopped").joinAll(40);
