@@ -202,5 +202,7 @@ describe("the settings", () => {
     const short = await runMint(url, { VESTIBULE_SUPPLY_TOKEN: "short-token" });
     expect(short.stderr).toContain("VESTIBULE_SUPPLY_TOKEN");
     expect(short.stderr).not.toContain("short-token");
+    const same = await runMint(url, { VESTIBULE_SUPPLY_TOKEN: ADMIN_TOKEN });
+    expect(same.stderr).toContain("VESTIBULE_ADMIN_TOKEN and VESTIBULE_SUPPLY_TOKEN must differ");
   });
 });
