@@ -28,16 +28,16 @@ export function homePage(
     <p class="kicker">${soldOut ? "Sold out" : "On sale now"}</p>
     <h1>${SHOW.name}</h1>
     <p class="lead">${SHOW.line}</p>
-    ${facts()} ${orderId === undefined ? "" : bought(orderId)}
-    ${orderId === undefined ? linkButton(eventPath(event), soldOut ? "See whether seats come back" : "Get seats") : ""}
-    <p class="hint">
-      ${
-        soldOut
-          ? "Every seat is taken. When one comes back, the sale goes on for whoever is in line."
-          : "When many come at once you wait in line for a moment. Your place is kept."
-      }
-    </p>
+    ${facts()} ${orderId === undefined ? wayToSale(event, soldOut) : bought(orderId)}
   </section>`;
+}
+
+function wayToSale(event: string, soldOut: boolean): Html {
+  const hint = soldOut
+    ? "Every seat is taken. When one comes back, the sale goes on for whoever is in line."
+    : "When many come at once you wait in line for a moment. Your place is kept.";
+  return html`${linkButton(eventPath(event), soldOut ? "See whether seats come back" : "Get seats")}
+    <p class="hint">${hint}</p>`;
 }
 
 export interface EventPageOptions {
