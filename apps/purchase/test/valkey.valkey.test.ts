@@ -9,7 +9,13 @@ import { createLedger } from "../src/ledger.ts";
 import type { RunningPurchase } from "../src/service.ts";
 import { many } from "./ledger-world.ts";
 import { wordOf } from "./problem-of.ts";
-import { EVENT, type Fan, type PurchaseWorld, purchaseWorld } from "./purchase-world.ts";
+import {
+  ADMIN_TOKEN,
+  EVENT,
+  type Fan,
+  type PurchaseWorld,
+  purchaseWorld,
+} from "./purchase-world.ts";
 import { silentLog } from "@vestibule/service/log";
 
 const DEADLINE_MS = 250;
@@ -192,7 +198,11 @@ describe("Valkey away", () => {
       expect(word).toBe("503 unavailable");
       expect(ms).toBeLessThan(DEADLINE_MS + SLACK_MS);
     }
-    expect((await timed(world.setStock(EVENT, "seat", 9))).word).toBe("503 unavailable");
+    const admin = `/v1/admin/events/${EVENT}/stock/seat`;
+    const guess = timed(world.get(admin, { Authorization: "Bearer wrong" }));
+    expect((await guess).word).toBe("503 unavailable");
+    const right = await timed(world.get(admin, { Authorization: `Bearer ${ADMIN_TOKEN}` }));
+    expect(right.word).toBe("200");
     expect((await world.get(`/v1/events/${EVENT}/stock`)).status).toBe(200);
     // Told, and no reason to take every instance out of service at once.
     const ready = async () => {

@@ -61,7 +61,7 @@ test("a line keeps its own name, whatever its fields are called, and `event` is 
   const of = { event: "spring", sku: "seat" };
   log.info("inventory reconciliation", { ...of, before: 3, after: 2 });
   log.with(of).error("supply-look-failed", new Error("no"));
-  // @ts-expect-error: no field has the name of what a line says of itself.
+  // @ts-expect-error fields never have the name of what a line says of itself
   log.warn("admission-refused", { ...of, msg: "other" });
   const spoilt: object = { msg: "other", level: "debug", service: "other", time: 0 };
   log.with({ ...spoilt }).warn("admission-refused", { ...of, ...spoilt });

@@ -370,17 +370,9 @@ function schemas(): Json {
 function eventSchema(settings: Json): Json {
   const figures: Json = {
     state: { type: "string", enum: [...EVENT_STATES] },
-    version: count,
     createdAt: moment,
-    issued: count,
-    highestNumber: count,
-    waiting: count,
-    upcoming: count,
-    committed: count,
-    granted: count,
-    serving: count,
-    claimed: count,
-    lapsed: count,
+    ...{ version: count, issued: count, highestNumber: count, waiting: count, upcoming: count },
+    ...{ committed: count, granted: count, serving: count, claimed: count, lapsed: count },
     rate: count,
   };
   return {
