@@ -10,7 +10,6 @@ import { parseJwks } from "@vestibule/keys/key-set";
 import { createApp } from "@vestibule/service/app";
 import { startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
-import type { Secret } from "@vestibule/service/secret";
 import { every } from "@vestibule/service/timing.system";
 import type { Allowance, PurchaseConfig } from "./config.ts";
 import { createCredits } from "./credits.ts";
@@ -114,9 +113,9 @@ export async function startPurchase(
   const limits = limitersOf(config, parts, store);
   const newId = (): string => Buffer.from(parts.randomness.bytes(ID_BYTES)).toString("base64url");
   const { issuer, skewSeconds } = config;
-  const checkOf = (token: Secret | undefined) =>
-    createTokenCheck({ token, limit: limits.consoleLogIn, clock });
-  const [assertAdmin, assertShop] = [checkOf(config.adminToken), checkOf(config.shopToken)];
+  const check = { limit: limits.consoleLogIn, clock };
+  const assertAdmin = createTokenCheck({ ...check, token: config.adminToken, mustGoOn: false });
+  const assertShop = createTokenCheck({ ...check, token: config.shopToken, mustGoOn: true });
   purchaseRoutes(app, {
     clock,
     log,

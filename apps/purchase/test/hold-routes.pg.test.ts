@@ -212,7 +212,7 @@ test("without a configured token nobody is the shop", async () => {
     giveBack: () => Promise.resolve(),
     addressOf: () => "192.0.2.1",
   };
-  const assertShop = createTokenCheck({ token: undefined, limit, clock });
+  const assertShop = createTokenCheck({ token: undefined, limit, clock, mustGoOn: true });
   const app = appOf({ assertShop });
   for (const token of ["", "undefined", SHOP_TOKEN]) {
     const headers = { Authorization: `Bearer ${token}` };

@@ -11,25 +11,31 @@ import type { ClientLimit } from "./client-limit.ts";
 
 /**
  * Every wrong token takes one try of the caller's address. A right one takes one too, and gives it back at once, so
- * that an address that guessed too often learns nothing; but only the first: an address that showed the right token
- * lately has nothing to guess, is not asked again, and cannot be locked out by a guesser who shares it (a proxy that
- * `TRUST_PROXY_HOPS` leaves out). While the limiter's store is away the right token is let in: what was paid for is
- * confirmed then, too.
+ * that an address that guessed too often learns nothing.
  *
  * @throws AppError `unauthorized`, for everybody while there is no such token; `too-many-requests`; `unavailable`
- * for a wrong one while the limiter cannot say.
+ * while the limiter cannot say.
  */
 export type AssertToken = (context: ServiceContext) => Promise<void>;
+
+export interface TokenCheckOptions {
+  readonly token: Secret | undefined;
+  readonly limit: ClientLimit;
+  readonly clock: Clock;
+  /**
+   * For a machine whose work must go on: an address that showed the right token lately is not asked again, so that
+   * no guesser who shares it (a proxy that `TRUST_PROXY_HOPS` leaves out) locks it out, and while the limiter's
+   * store is away the right token is let in: what was paid for is confirmed then, too. False: closed, as a log-in is.
+   */
+  readonly mustGoOn: boolean;
+}
 
 export function createTokenCheck({
   token,
   limit,
   clock,
-}: {
-  token: Secret | undefined;
-  limit: ClientLimit;
-  clock: Clock;
-}): AssertToken {
+  mustGoOn,
+}: TokenCheckOptions): AssertToken {
   /** When each address showed the right token, the latest last. */
   const known = new Map<string, EpochMs>();
   const proofs = new Map<string, Promise<void>>();
@@ -48,7 +54,7 @@ export function createTokenCheck({
     try {
       await limit.take(context);
     } catch (error) {
-      if (error instanceof AppError && error.code === "unavailable") return;
+      if (mustGoOn && error instanceof AppError && error.code === "unavailable") return;
       throw error;
     }
     await limit.giveBack(context);
@@ -70,7 +76,8 @@ export function createTokenCheck({
       throw problem("unauthorized");
     }
     const address = limit.addressOf(context);
-    if (!isKnown(address)) await proven(address, context);
-    remember(address);
+    if (mustGoOn && isKnown(address)) return remember(address);
+    await proven(address, context);
+    if (mustGoOn) remember(address);
   };
 }
