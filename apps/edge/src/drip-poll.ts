@@ -66,9 +66,9 @@ export function createDripPoll(edge: Edge): DripPoll {
   };
 }
 
-/** The statement as plain JSON. `iss` and `aud` are the location's business. */
+/** The statement as plain JSON. `iss`, `aud` and `keysSeq` are the location's business. */
 export function dripView(event: string, { claims }: KnownDrip): DripView {
-  const { iss: _issuer, aud: _audience, ...rest } = claims;
+  const { iss: _issuer, aud: _audience, keysSeq: _keysSeq, ...rest } = claims;
   return { event, ...rest };
 }
 

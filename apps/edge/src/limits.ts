@@ -1,5 +1,6 @@
 /** Bounds of the edge, with their units in their names. */
 import {
+  JWKS_CACHE_SECONDS_MAX,
   JWKS_REFRESH_MS,
   PURCHASE_DEADLINE_MS_MAX,
   TOKEN_CHARS_MAX,
@@ -36,7 +37,7 @@ export const AWAY_RETRY_SECONDS_MIN = 3;
 export const AWAY_RETRY_SECONDS_MAX = 9;
 
 /** Keys that are older than this, because nobody asked lately, are asked for before they decide. */
-export const KEYS_STALE_MS = 3 * JWKS_REFRESH_MS;
+export const KEYS_STALE_MS = 1.25 * JWKS_REFRESH_MS;
 
 /** For an event that no manifest names, a mint is asked again at most this often. */
 export const UNKNOWN_EVENT_COOL_MS = 1_000;
@@ -56,3 +57,7 @@ export const ACCEPT_PARTS_MAX = 32;
 assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
 assert(PURCHASE_DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
 assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");
+assert(
+  KEYS_STALE_MS + 2 * JWKS_REFRESH_MS <= JWKS_CACHE_SECONDS_MAX * 1_000,
+  "no copy is older than the mint counts on: another isolate's and a cache's age included",
+);

@@ -42,6 +42,31 @@ describe("TV-12: what was verified once is asked for again", () => {
     expect(await show(world, admission)).toBe(429);
   });
 
+  test.each([
+    ["in the very request that hears of it, after a quiet moment", 4_000, [429]],
+    ["with the next refresh of a busy location", 1_000, [200, 429]],
+  ])(
+    "key: a revoked key is refused %s, long before the key set is due",
+    async (_when, ms, expected) => {
+      const world = await createWorld();
+      const admissions = await newKey();
+      const set = { seq: 1, keys: [...world.keys, admissions.jwk] };
+      world.mint = ({ url }) => (url.includes("jwks.json") ? Response.json(set) : undefined);
+      world.drip = { keysSeq: 1 };
+      const admission = await world.admission({ key: admissions.key });
+      // Warm: verified once, remembered since.
+      for (let visit = 0; visit < 3; visit += 1) expect(await show(world, admission)).toBe(200);
+      set.seq = 2;
+      set.keys = world.keys.slice();
+      world.drip = { keysSeq: 2 };
+      world.now = epochMs(NOW + ms);
+      for (const status of expected) expect(await show(world, admission)).toBe(status);
+      expect(world.sent.filter(({ url }) => url.endsWith("jwks.json?seq=2"))).toHaveLength(1);
+      // Whoever comes with an admission of the next key is in.
+      expect(await show(world, await world.admission())).toBe(200);
+    },
+  );
+
   test("KR-07: a key past its end is over by the location's clock, also when no mint answers", async () => {
     const world = await createWorld();
     const [jwk] = world.keys;

@@ -13,9 +13,10 @@ import {
   secret,
   text,
   type Variables,
+  wholeNumber,
 } from "@vestibule/service/env";
 import * as z from "zod/mini";
-import { ISSUER_CHARS_MAX } from "./limits.ts";
+import { ISSUER_CHARS_MAX, KEY_ROTATION_DAYS_MAX } from "./limits.ts";
 
 const kek = z.pipe(
   z.string(),
@@ -42,6 +43,14 @@ export const VARIABLES = {
   adminToken: requiredSecret("VESTIBULE_ADMIN_TOKEN", secret({ charsMin: 32 })),
   /** Opens the private keys in the database. */
   kek: requiredSecret("VESTIBULE_KEK", kek),
+  /** Opens what it sealed, until that is sealed anew: for the time in which one takes over from the other. */
+  kekPrevious: optionalSecret("VESTIBULE_KEK_PREVIOUS", kek),
+  /** A key signs for this long before the next takes over by itself; absent: when somebody says so. */
+  keyRotationDays: optional(
+    "VESTIBULE_KEY_ROTATION_DAYS",
+    wholeNumber({ min: 1, max: KEY_ROTATION_DAYS_MAX }),
+    undefined,
+  ),
   /** Of the purchase API, which reports what is left; without it no report is taken. */
   supplyToken: optionalSecret("VESTIBULE_SUPPLY_TOKEN", secret({ charsMin: 32 })),
   /** A JWKS: the public keys of the purchase API's credits; without it no credit counts. */

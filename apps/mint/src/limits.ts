@@ -1,5 +1,5 @@
 /** Bounds of the mint alone, with their units; the ones that others see are in contracts/limits. */
-import { JOIN_RETRY_SECONDS } from "@vestibule/contracts/limits";
+import { JOIN_RETRY_SECONDS, KEYS_PROPAGATION_SECONDS } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** A standby may take over when the leader has not renewed for this long, by the database's clock. */
@@ -74,6 +74,14 @@ export const JOINED_PRODUCT_MAX = 1e14;
 /** Characters of the issuer: with the longest slug every token stays below TOKEN_CHARS_MAX. */
 export const ISSUER_CHARS_MAX = 200;
 
+/** How often a mint looks at the stored keys, and a leader for steps that are due. */
+export const KEYS_LOOK_EVERY_MS = 2_000;
+/** Steps of keys that wait. */
+export const KEY_WRITES_MAX = 16;
+/** Retired and revoked keys that are read and shown, the latest ones. */
+export const KEYS_OVER_SHOWN_MAX = 50;
+export const KEY_ROTATION_DAYS_MAX = 365;
+
 assert(LEASE_RENEW_EVERY_MS * 2 < LEASE_TTL_MS, "two renewals fit into the lease");
 assert(LEASE_DEADLINE_MS < LEASE_TTL_MS, "a renewal is over before the lease is");
 assert(BLOCK_NUMBERS_MIN < BLOCK_NUMBERS_MAX, "blocks can adapt");
@@ -83,3 +91,7 @@ assert(
 );
 assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
 assert((RECENT_JOINS_MAX & (RECENT_JOINS_MAX - 1)) === 0, "a power of two");
+assert(
+  KEYS_LOOK_EVERY_MS + STEP_DEADLINE_MS < KEYS_PROPAGATION_SECONDS * 1_000,
+  "a change of the keys is in what every mint signs and answers in time, also when a look meets a slow database",
+);

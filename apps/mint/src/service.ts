@@ -3,6 +3,7 @@ import type { Database } from "@vestibule/db/connect";
 import { migrate } from "@vestibule/db/migrate";
 import { SKEW_SECONDS_DEFAULT } from "@vestibule/contracts/limits";
 import { type KeySet, parseJwks } from "@vestibule/keys/key-set";
+import { kekVault } from "@vestibule/keys/vault";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { createApp } from "@vestibule/service/app";
@@ -11,12 +12,16 @@ import { type RunningServer, startHttpServer } from "@vestibule/service/http-ser
 import type { Log } from "@vestibule/service/log";
 import { addAdminRoutes } from "./http/admin-routes.ts";
 import { fastJoin } from "./http/fast-join.ts";
+import { addKeyRoutes } from "./http/key-routes.ts";
 import { addLineRoutes } from "./http/line-routes.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { addSupplyRoutes } from "./http/supply-routes.ts";
 import type { MintConfig } from "./config.ts";
 import { creditReader } from "./credit-reader.ts";
-import { ensureKeyRing, type KeyRing, KeyTrouble, readKeyRing } from "./keys/key-ring.ts";
+import { KeyKeeper } from "./keys/key-keeper.ts";
+import { KeyLoop } from "./keys/key-loop.ts";
+import { keyFacts } from "./keys/key-policy.ts";
+import { KeyTrouble } from "./keys/key-ring.ts";
 import { signingDesk } from "./keys/signing-desk.ts";
 import { Leadership } from "./lead/leadership.ts";
 import { LineTerm } from "./lead/line-term.ts";
@@ -24,9 +29,10 @@ import { HOLDER_BYTES, RECENT_JOINS_MAX, RECENT_JOINS_MS } from "./limits.ts";
 import { RecentJoins } from "./line/recent-joins.ts";
 import { Mint } from "./mint.ts";
 import { MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
+import type { MintStore } from "./store/store.ts";
 import type { Timers } from "./timers.ts";
 
-type OptionalSetting = "supplyToken" | "creditKeys";
+type OptionalSetting = "supplyToken" | "creditKeys" | "kekPrevious" | "keyRotationDays";
 
 export interface MintParts {
   readonly config: Omit<MintConfig, "databaseUrl" | OptionalSetting> &
@@ -58,14 +64,11 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   await database.assertSessionSettings();
   const store = postgresStore(database);
 
-  let ring: KeyRing | undefined = await readKeyRing(store, config.kek);
+  const keeper = await readKeys(parts, store);
   const tokens = signingDesk({
     issuer: config.issuer,
     skewSeconds: SKEW_SECONDS_DEFAULT,
-    ring: () => {
-      if (ring === undefined) throw new KeyTrouble("a leader has keys");
-      return ring;
-    },
+    ring: () => keeper.ring,
   });
   const leadership: Leadership<LineTerm> = new Leadership({
     store,
@@ -74,7 +77,8 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     holder: Buffer.from(randomness.bytes(HOLDER_BYTES)).toString("base64url"),
     begin: async (lead, onLost) => {
       try {
-        ring = await ensureKeyRing(store, { lead, kek: config.kek, now: clock.now() });
+        const facts = keyFacts(await store.loadEvents(), clock.now());
+        await keeper.begin({ lead, facts });
       } catch (error) {
         if (error instanceof KeyTrouble) parts.onFatal(error);
         throw error;
@@ -112,15 +116,21 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
       database: () => store.isUp(),
     },
   });
-  addLineRoutes(app, { mint, keys: () => ring?.published });
+  addLineRoutes(app, { mint, keys: () => keeper.published });
   addAdminRoutes(app, { mint, clock, token: config.adminToken });
+  addKeyRoutes(app, { mint, keeper, clock });
   addSupplyRoutes(app, { mint, token: config.supplyToken });
   const document = JSON.stringify(openApiDocument());
   app.get("/openapi.json", (context) =>
     context.body(document, 200, { "Content-Type": "application/json" }),
   );
 
+  const keyLoop = new KeyLoop({
+    ...{ keeper, timers, clock, log },
+    term: () => (leadership.isConfirmed ? leadership.term : undefined),
+  });
   leadership.start();
+  keyLoop.start();
   const server: RunningServer = await startHttpServer({
     host: config.host,
     port: config.port,
@@ -128,6 +138,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     fast: fastJoin({ mint, log }),
     log,
   }).catch(async (error: unknown) => {
+    await keyLoop.stop();
     await leadership.stop();
     throw error;
   });
@@ -139,9 +150,19 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     stop: async () => {
       stopping = true;
       await server.stop();
+      await keyLoop.stop();
       await leadership.stop();
     },
   };
+}
+
+/** @throws KeyTrouble when the key-encryption key does not open them. */
+async function readKeys({ config, clock }: MintParts, store: MintStore): Promise<KeyKeeper> {
+  const { kek, kekPrevious, keyRotationDays } = config;
+  const vault = kekVault({ kek, previous: kekPrevious });
+  const keeper = new KeyKeeper({ store, clock, vault, rotationDays: keyRotationDays });
+  await keeper.read();
+  return keeper;
 }
 
 /** @throws ConfigError when they are not a good key set. */

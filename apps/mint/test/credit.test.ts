@@ -109,7 +109,7 @@ describe("a credit", () => {
         slot: Math.floor(answer.opensAt / 1_000) + 1,
       }),
       "a stranger's key": await at.credit(fan!, answer, { key: stranger.signingKey }),
-      "the mint's own key": await at.credit(fan!, answer, { key: world.ring.signing }),
+      "the mint's own key": await at.credit(fan!, answer, { key: world.ring.signing.line }),
       "an admission": answer.admission,
       "a ticket": fan!.place.ticket,
       rubbish: "x.y.z",

@@ -88,7 +88,7 @@ describe("joining", () => {
       exp: epochSeconds(4_000_000_000),
       place: { number: ticketNumber(1) },
     };
-    const foreign = await signTicket(world.ring.signing, claims);
+    const foreign = await signTicket(world.ring.signing.line, claims);
     expect((await world.join(fan, foreign)).place.number).toBe(3);
     expect((await world.join(world.fan(), "no.ticket.atall")).place.number).toBe(4);
   });

@@ -32,7 +32,7 @@ async function leading() {
         clock,
         timers,
         issuer: "https://mint.example",
-        signer: { drip: sign, manifest: sign },
+        signer: { drip: sign, manifest: sign, keysSeq: () => 1 },
         log: silentLog,
         onLost,
         isConfirmed: () => leadership.isConfirmed,

@@ -64,6 +64,7 @@ export async function admit(
   const rules = { keys, issuer, event, lifetimeSeconds, action, visitor, now, skewSeconds };
   const verdict = await judgeAdmission(text, rules, {
     newerKeys: async () => ((await mint.newerKeys(now)) ? mint.keys(now) : undefined),
+    keys: () => mint.keys(now),
     drip: () => mint.drip(event, now),
   });
   if (verdict.ok) return { kind: "good", admitted: admittedBy(verdict.value) };

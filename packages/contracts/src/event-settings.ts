@@ -117,6 +117,8 @@ const shape = {
   homePath: path,
   /** Status of the holding page for a page view. */
   holdingStatus: z._default(z.literal([200, 429, 503]), 200),
+  /** No key takes over by schedule while this sale is on; absent: it may. */
+  freezeKeys: z.optional(z.boolean()),
   /** `#rrggbb` */
   accent: z._default(z.string().check(z.regex(/^#[0-9a-f]{6}$/)), "#0b6e4f"),
 };
@@ -133,6 +135,7 @@ export const eventChangeSchema = z.partial(
     notice: line(NOTICE_CHARS_MAX),
     maxAdmissions: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
     endsAt: moment,
+    freezeKeys: z.boolean(),
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;

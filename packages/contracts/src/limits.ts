@@ -62,10 +62,39 @@ export const MANIFEST_REFRESH_MS = 5_000;
 export const JWKS_REFRESH_MS = 60_000;
 /** An unknown `kid` asks for the key set at most this often per isolate. */
 export const JWKS_COOLDOWN_MS = 10_000;
+/**
+ * The longest that a location goes on by an old copy of the key set while a mint answers: its refresh and a quarter,
+ * what another isolate's copy was old already, and `max-age` of a cache before the mint.
+ */
+export const JWKS_CACHE_SECONDS_MAX: number = (3.25 * JWKS_REFRESH_MS) / 1_000;
+/** How long until a change of the key store is in what every mint signs and answers. */
+export const KEYS_PROPAGATION_SECONDS = 10;
+/**
+ * A revoked key is refused by every location that reaches a mint, within this time from the answer to `revoke`: each
+ * statement names the newest key set (`keysSeq`), and no location decides by a statement older than 15 s.
+ */
+export const REVOCATION_SECONDS_MAX = 20;
+/** A key is published for so long before it signs. */
+export const KEY_STAGED_SECONDS: number =
+  JWKS_CACHE_SECONDS_MAX + SKEW_SECONDS_MAX + KEYS_PROPAGATION_SECONDS;
+/** Published keys of one use. */
+export const KEYS_PER_USE_MAX: number = JWKS_KEYS_MAX / 2;
+/** A key of tickets stays this much longer than the events: an organizer may move an end until it is there. */
+export const LINE_KEY_SLACK_SECONDS = 3_600;
+export const KEY_REASON_CHARS_MAX = 500;
 
 /** How long a statement may be relied on when the mint cannot be reached. */
 export const DRIP_STATEMENT_SECONDS = 3_600;
 export const MANIFEST_STATEMENT_SECONDS = 7 * 86_400;
+
+/** Anything an admission key signed is over this long after it was signed, unless an event has longer slots. */
+export const ADMISSION_LIFE_SECONDS_DEFAULT: number =
+  HORIZON_SECONDS_DEFAULT + LIFETIME_SECONDS_DEFAULT;
+/** How long a key of each use verifies after the next has taken over; longer where what it signed lives longer. */
+export const ADMISSION_KEY_RETIRING_SECONDS: number =
+  KEYS_PROPAGATION_SECONDS + ADMISSION_LIFE_SECONDS_DEFAULT + 2 * SKEW_SECONDS_MAX;
+export const LINE_KEY_RETIRING_SECONDS: number =
+  KEYS_PROPAGATION_SECONDS + DRIP_STATEMENT_SECONDS + 2 * SKEW_SECONDS_MAX;
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 200;
 export const SKU_CHARS_MAX = 64;
@@ -103,3 +132,22 @@ assert(CLAIM_WINDOW_SECONDS_MIN <= LIFETIME_SECONDS_MIN, "a claim window fits ev
 assert(TOKEN_CHARS_MAX < 4_096 - 512, "a token with its cookie attributes stays below 4,096 bytes");
 assert(TOKEN_CHARS_MAX + VISITOR_CHARS < COOKIE_CHARS_MAX, "our own cookies fit the cookie bound");
 assert(JWKS_COOLDOWN_MS <= JWKS_REFRESH_MS, "an unknown kid may ask earlier than the schedule");
+assert(
+  KEY_STAGED_SECONDS >= JWKS_CACHE_SECONDS_MAX + SKEW_SECONDS_MAX + KEYS_PROPAGATION_SECONDS,
+  "a key signs when every location has it (law 7)",
+);
+assert(
+  ADMISSION_KEY_RETIRING_SECONDS >=
+    KEYS_PROPAGATION_SECONDS + ADMISSION_LIFE_SECONDS_DEFAULT + 2 * SKEW_SECONDS_MAX,
+  "an admission outlives no key of its own, by either side's clock (law 7)",
+);
+assert(
+  LINE_KEY_RETIRING_SECONDS >=
+    KEYS_PROPAGATION_SECONDS + DRIP_STATEMENT_SECONDS + 2 * SKEW_SECONDS_MAX,
+  "a statement outlives no key of its own (law 7)",
+);
+assert(2 * KEYS_PER_USE_MAX <= JWKS_KEYS_MAX, "the keys of both uses fit the set");
+assert(
+  REVOCATION_SECONDS_MAX < JWKS_REFRESH_MS / 1_000,
+  "statements tell of it before the schedule does",
+);

@@ -41,6 +41,8 @@ export const dripClaimsSchema = z.object({
   /** The mint's clock in milliseconds when it signed: finer than `iat`, for clock offsets. */
   at: whole,
   seq: whole,
+  /** `seq` of the newest key set: whoever has an older one asks for it. */
+  keysSeq: z.optional(whole),
   state: z.enum(EVENT_STATES),
   segments: z.array(segmentSchema),
   /** Highest number whose slot has opened. */
@@ -90,6 +92,8 @@ export const manifestClaimsSchema = z.object({
   iat: whole,
   exp: whole,
   seq: whole,
+  /** As in the drip. */
+  keysSeq: z.optional(whole),
   events: z.array(manifestEventSchema),
 });
 export type ManifestClaims = z.infer<typeof manifestClaimsSchema>;
@@ -98,4 +102,4 @@ export type ManifestClaims = z.infer<typeof manifestClaimsSchema>;
  * `GET /_vestibule/events/{event}/drip` at the edge: the statement as plain JSON, the same bytes for
  * everyone. `event` replaces `aud`; everything else keeps its name and meaning.
  */
-export type DripView = Omit<DripClaims, "iss" | "aud"> & { readonly event: string };
+export type DripView = Omit<DripClaims, "iss" | "aud" | "keysSeq"> & { readonly event: string };

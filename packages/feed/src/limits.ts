@@ -5,6 +5,7 @@ import {
   JWKS_REFRESH_MS,
   LIFETIME_SECONDS_MAX,
   MANIFEST_REFRESH_MS,
+  REVOCATION_SECONDS_MAX,
 } from "@vestibule/contracts/limits";
 
 /** One mint's answer, head and body. */
@@ -38,6 +39,13 @@ export const FIRST_WAIT_STEP_MS = 20;
 /** How long fetched keys stay in force when no mint can be reached (design section 9). */
 export const KEYS_TRUST_MS = 86_400_000;
 
+/** While a mint's key set is older than a statement says: asked again at most this often. */
+export const KEYS_BEHIND_EVERY_MS = 1_000;
+
+assert(
+  MANIFEST_STALE_MS + 2 * MINT_DEADLINE_MS + KEYS_BEHIND_EVERY_MS <= REVOCATION_SECONDS_MAX * 1_000,
+  "a statement that tells of a revocation, and the keys, are here within the stated time",
+);
 assert(BACKOFF_MS_MAX >= DRIP_REFRESH_MS, "backing off never means asking more often");
 assert(KEYS_TRUST_MS >= LIFETIME_SECONDS_MAX * 1000, "an outage outlasts no admitted fan's keys");
 assert(KEYS_TRUST_MS >= JWKS_REFRESH_MS, "keys are trusted until the next refresh at least");

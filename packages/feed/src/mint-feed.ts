@@ -15,6 +15,7 @@ import { isNewerKeys, isNewerStatement, jwksSeq } from "./newer.ts";
 import {
   FIRST_WAIT_MS,
   FIRST_WAIT_STEP_MS,
+  KEYS_BEHIND_EVERY_MS,
   KEYS_TRUST_MS,
   MINT_DEADLINE_MS,
   MINT_URLS_MAX,
@@ -123,6 +124,9 @@ class Feed implements MintFeed {
   readonly #drips = new Map<string, KnownDrip>();
   readonly #schedules = new Map<Thing, Schedule>();
   #askedForKeyAt = Number.NEGATIVE_INFINITY;
+  /** The newest key set of which a statement told. */
+  #keysSeqTold = 0;
+  #askedForSeqAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -172,12 +176,29 @@ class Feed implements MintFeed {
       if (needsKeys) await this.whenKnown("keys", now);
       const cached = !early && (await this.#fromCache(thing, now));
       fresh = cached || (await this.#fromMints(thing, now));
+      if (thing !== "keys") await this.#catchUpWithKeys(now);
     } catch (error) {
       this.#alarm(thing, "", error instanceof Error ? error.name : "unknown");
     } finally {
       schedule.end(now, fresh);
     }
     return fresh ? "fresh" : "kept";
+  }
+
+  /**
+   * A statement told of a newer key set: a key may have been revoked. It is asked for at once, within the refresh
+   * that heard of it, so that whoever waits for that waits for the keys too.
+   */
+  async #catchUpWithKeys(now: EpochMs): Promise<void> {
+    if (!this.#isKeysBehind()) return;
+    if (Math.abs(now - this.#askedForSeqAt) < KEYS_BEHIND_EVERY_MS) return;
+    this.#askedForSeqAt = now;
+    if ((await this.refresh("keys", now)) === "busy") await this.whenAnswered("keys", now);
+  }
+
+  #isKeysBehind(): boolean {
+    const known = this.#keys?.seq;
+    return known !== undefined && known < this.#keysSeqTold;
   }
 
   async whenKnown(thing: Thing, now: EpochMs): Promise<boolean> {
@@ -236,17 +257,22 @@ class Feed implements MintFeed {
     const entry = await this.#options.cache?.get(thing);
     if (entry === undefined || entry.fetchedAt > now) return false;
     const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
-    const recent = now - entry.fetchedAt < planOf(thing).refreshMs;
+    const behind = thing === "keys" && this.#isKeysBehind();
+    const recent = now - entry.fetchedAt < planOf(thing).refreshMs && !behind;
     // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.
     return recent && (adoption === "adopted" || adoption === "same");
   }
 
   async #fromMints(thing: Thing, now: EpochMs): Promise<boolean> {
     const plan = planOf(thing);
+    let answered = false;
     for (const base of this.mints.urls(now)) {
-      if (await this.#fromMint({ thing, plan, base }, now)) return true;
+      answered = (await this.#fromMint({ thing, plan, base }, now)) || answered;
+      // A standby may not have read the newest keys yet; another mint has them.
+      const isEnough = thing !== "keys" || !this.#isKeysBehind();
+      if (answered && isEnough) return true;
     }
-    return false;
+    return answered;
   }
 
   async #fromMint(
@@ -254,7 +280,9 @@ class Feed implements MintFeed {
     now: EpochMs,
   ): Promise<boolean> {
     const { accept, bytesMax } = plan;
-    const url = base + plan.path;
+    // By its number no cache before the mint answers with an older set.
+    const asked = thing === "keys" && this.#isKeysBehind() ? `?seq=${this.#keysSeqTold}` : "";
+    const url = base + plan.path + asked;
     const answer = await this.#options.fetchText({
       url,
       accept,
@@ -298,10 +326,13 @@ class Feed implements MintFeed {
     const text = entry.text.trim();
     if (event === undefined) {
       const read = await verifyManifest(text, { keys, issuer, now: at.now, skewSeconds });
-      return read.ok ? this.#adoptManifest(read.value) : read.refusal.reason;
+      if (!read.ok) return read.refusal.reason;
+      this.#keysSeqTold = Math.max(this.#keysSeqTold, read.value.keysSeq ?? 0);
+      return this.#adoptManifest(read.value);
     }
     const read = await verifyDrip(text, { keys, issuer, event, now: at.now, skewSeconds });
     if (!read.ok) return read.refusal.reason;
+    this.#keysSeqTold = Math.max(this.#keysSeqTold, read.value.keysSeq ?? 0);
     const known = this.#drips.get(event);
     if (known !== undefined && !isNewerStatement(read.value, known.claims)) {
       return read.value.seq === known.claims.seq ? "same" : "older";

@@ -258,6 +258,79 @@ describe("when it asks", () => {
   });
 });
 
+describe("a statement tells of a newer key set", () => {
+  const set = (seq: number, ...keys: PublicJwk[]) => JSON.stringify({ seq, keys });
+  const told = (seq: number, keysSeq: number) => drip(seq, pair.signingKey, NOW, { keysSeq });
+
+  test("the keys are asked for within the same refresh, past every cache", async () => {
+    const gone = await newPair();
+    const cache = new Map<string, CachedText>();
+    const { feed, answers, asked } = world(
+      { [JWKS]: set(1, pair.publicJwk, gone.publicJwk) },
+      cache,
+    );
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = set(2, pair.publicJwk);
+    answers[DRIP] = await told(1, 2);
+    await feed.refresh("drip:demo", later(1_000));
+    expect(feed.keys(later(1_000))?.has(gone.publicJwk.kid)).toBe(false);
+    expect(asked.at(-1)).toBe(`https://one.example${JWKS}?seq=2`);
+    // Known now: nothing more is asked for.
+    answers[DRIP] = await told(2, 2);
+    await feed.refresh("drip:demo", later(2_000));
+    expect(asked.filter((url) => url.includes(JWKS))).toHaveLength(2);
+  });
+  test("a manifest tells as well", async () => {
+    const { feed, answers } = world({ [JWKS]: set(1, pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    const next = await newPair();
+    answers[JWKS] = set(5, pair.publicJwk, next.publicJwk);
+    const iat = epochSeconds(NOW / 1000);
+    const claims = { iss: ISSUER, iat, exp: iat + 604_800, seq: 1, events: [], keysSeq: 5 };
+    answers["/v1/manifest"] = await signManifest(pair.signingKey, claims);
+    await feed.refresh("manifest", later(1));
+    expect(feed.keys(later(1))?.has(next.publicJwk.kid)).toBe(true);
+  });
+  test("mints that have not heard of it are asked again once a second, and never take a location back", async () => {
+    const { feed, answers, asked } = world({ [JWKS]: set(4, pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    for (let ms = 0; ms < 3_000; ms += 100) {
+      answers[DRIP] = await told(ms + 1, 9);
+      await feed.refresh("drip:demo", later(ms));
+    }
+    // Both of them, in each of three seconds.
+    expect(asked.filter((url) => url.includes("?seq=9"))).toHaveLength(6);
+    answers[JWKS] = set(3, (await newPair()).publicJwk);
+    await feed.refresh("keys", later(60_000));
+    expect(feed.keys(later(60_000))?.has(pair.publicJwk.kid)).toBe(true);
+  });
+  test("a mint that has not read it yet is not the last one asked", async () => {
+    const { feed, answers } = world({ [JWKS]: set(1, pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    const next = await newPair();
+    answers[`https://two.example${JWKS}?seq=2`] = set(2, next.publicJwk, pair.publicJwk);
+    answers[DRIP] = await told(1, 2);
+    await feed.refresh("drip:demo", later(1_000));
+    expect(feed.keys(later(1_000))?.has(next.publicJwk.kid)).toBe(true);
+  });
+  test("a stranger's statement makes it ask for nothing", async () => {
+    const stranger = await newPair();
+    const { feed, answers, asked } = world({ [JWKS]: set(1, pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    await feed.newerKeys(NOW);
+    answers[DRIP] = await drip(1, stranger.signingKey, NOW, { keysSeq: 99 });
+    await feed.refresh("drip:demo", later(1));
+    expect(asked.filter((url) => url.includes("seq="))).toEqual([]);
+  });
+  test("a set without a number is as before: nothing is behind", async () => {
+    const { feed, answers, asked } = world({ [JWKS]: jwks(pair.publicJwk) });
+    await feed.refresh("keys", NOW);
+    answers[DRIP] = await told(1, 7);
+    await feed.refresh("drip:demo", later(1));
+    expect(asked.filter((url) => url.includes(JWKS))).toHaveLength(1);
+  });
+});
+
 describe("between isolates of one location", () => {
   test("what one fetched a moment ago the other takes from the cache, verified", async () => {
     const cache = new Map<string, CachedText>();

@@ -52,6 +52,7 @@ export async function checkRequest(
     },
     {
       newerKeys: () => knowledge.newerKeys(asking),
+      keys: () => knowledge.keysNow(asking),
       drip: () => knowledge.drip(event, asking),
     },
   );

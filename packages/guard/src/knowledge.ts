@@ -16,6 +16,8 @@ export interface Asking {
 export interface Knowledge {
   /** `undefined`: none are known, or they are too old to be relied on. */
   keys(asking: Asking): Promise<KeySet | undefined>;
+  /** The same without asking. */
+  keysNow(asking: Asking): KeySet | undefined;
   /** After an unknown `kid`: asks at most once per cool-down, or waits for whoever is asking. */
   newerKeys(asking: Asking): Promise<KeySet | undefined>;
   /** `undefined`: no manifest is known. `"unknown-event"`: it is known and does not list `event`. */
@@ -49,6 +51,8 @@ export function createKnowledge(feed: MintFeed, events: readonly string[]): Know
       await freshen("keys", KEYS_STALE_MS, asking);
       return feed.keys(asking.now);
     },
+
+    keysNow: ({ now }) => feed.keys(now),
 
     async newerKeys({ now }) {
       await feed.newerKeys(now);

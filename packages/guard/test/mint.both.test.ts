@@ -137,6 +137,19 @@ describe("keys that change", () => {
     expect(said(await guard.check(request))).toBe("401 unknown-key");
   });
 
+  test("a revoked key is refused in the very request that hears of it, also of a guard whose keys are fresh", async () => {
+    const next = await newPair();
+    world.jwks = [world.pair.publicJwk, next.publicJwk];
+    world.keysSeq = 1;
+    const request = await world.request();
+    expect(said(await guard.check(request))).toBe("admitted");
+    world.pair = next;
+    world.jwks = [next.publicJwk];
+    world.keysSeq = 2;
+    world.now += 4_000;
+    expect(said(await guard.check(request))).toBe("401 unknown-key");
+  });
+
   test("law 8: a key that said when it ends is let go of without the mint", async () => {
     world.jwks = [{ ...world.pair.publicJwk, exp: START_MS / 1000 + 10 }];
     const request = await world.request();

@@ -57,6 +57,8 @@ export class World {
   now = START_MS;
   pair: Pair;
   jwks: readonly PublicJwk[];
+  /** The number of the key set, where the mint gives it one. */
+  keysSeq: number | undefined;
   events: readonly ManifestEvent[] = [eventOf(EVENT)];
   drip: Partial<DripClaims> = {};
   /** Instead of the mint's answer, by path. */
@@ -126,10 +128,12 @@ export class World {
 
   /** What the mint publishes right now. */
   async statement(path: string): Promise<string> {
-    if (path === "/.well-known/jwks.json") return JSON.stringify({ keys: this.jwks });
+    const { keysSeq } = this;
+    if (path === "/.well-known/jwks.json") return JSON.stringify({ keys: this.jwks, seq: keysSeq });
     this.#seq += 1;
     const iat = Math.floor(this.now / 1000);
-    const common = { iss: ISSUER, iat, exp: iat + 3_600, seq: this.#seq };
+    const told = keysSeq === undefined ? {} : { keysSeq };
+    const common = { iss: ISSUER, iat, exp: iat + 3_600, seq: this.#seq, ...told };
     if (path === "/v1/manifest") {
       return signManifest(this.pair.signingKey, { ...common, events: [...this.events] });
     }

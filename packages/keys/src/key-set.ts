@@ -2,7 +2,13 @@ import { JWKS_KEYS_MAX } from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import { type EpochSeconds, epochSeconds } from "@vestibule/kernel/units";
 
-import { type PointRefusal, decodePublicKey, keyIdOf } from "./public-key.ts";
+import {
+  type KeyUse,
+  type PointRefusal,
+  decodePublicKey,
+  isKeyUse,
+  keyIdOf,
+} from "./public-key.ts";
 import { type CryptoKey, subtle } from "./webcrypto.ts";
 
 /** A public key, imported once and ready to verify. */
@@ -11,6 +17,8 @@ export interface VerifyKey {
   readonly key: CryptoKey;
   /** From this second on nothing that it signed is accepted (`exp` in the JWKS); absent: no end known. */
   readonly until: EpochSeconds | undefined;
+  /** Signs this alone (`vst_use` in the JWKS); `undefined`: it was not said. */
+  readonly use?: KeyUse | undefined;
 }
 
 /** The keys that a verifier trusts: an immutable value that may be kept and shared between requests. */
@@ -37,12 +45,13 @@ interface Entry {
   readonly x: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly until: EpochSeconds | undefined;
+  readonly use: KeyUse | undefined;
 }
 
 /**
  * Reads a JWKS (RFC 7517). One rule for every set:
- * - an entry of another `kty` or `crv` is passed over (RFC 7517 section 5), so that a later algorithm can be
- *   published beside ours, unless it shares its `kid` with another entry;
+ * - an entry of another `kty`, `crv` or `vst_use` is passed over (RFC 7517 section 5), so that a later algorithm or
+ *   use can be published beside ours, unless it shares its `kid` with another entry;
  * - one Ed25519 entry that breaks a rule refuses the whole set, and the caller keeps its last good one;
  * - `kid` must be the RFC 7638 thumbprint; `alg` is absent, `Ed25519` or `EdDSA`; `use` is absent or `sig`;
  * - any private or symmetric member, in any entry, refuses the set;
@@ -53,11 +62,11 @@ export async function parseJwks(json: unknown): Promise<Result<KeySet, JwksRefus
   const entries = readEntries(json);
   if (!entries.ok) return entries;
   const keys = new Map<string, VerifyKey>();
-  for (const [index, { kid, bytes, until }] of entries.value) {
+  for (const [index, { kid, bytes, until, use }] of entries.value) {
     if ((await keyIdOf(bytes)) !== kid) return badEntry(index, "wrong-kid");
     try {
       const key = await subtle.importKey("raw", bytes, "Ed25519", true, ["verify"]);
-      keys.set(kid, { kid, key, until });
+      keys.set(kid, { kid, key, until, use });
     } catch {
       return badEntry(index, "import-failed");
     }
@@ -102,15 +111,17 @@ function readEntry(item: unknown): Result<Entry | undefined, EntryRefusal> {
   if (typeof kid !== "string") return refuse("wrong-kid");
   if (exp !== undefined && !(Number.isSafeInteger(exp) && Number(exp) >= 0))
     return refuse("bad-exp");
+  const vstUse = item["vst_use"];
+  if (vstUse !== undefined && !isKeyUse(vstUse)) return ok(undefined);
   const bytes = decodePublicKey(x);
   if (!bytes.ok) return bytes;
   const until = exp === undefined ? undefined : epochSeconds(Number(exp));
-  return ok({ kid, x: String(x), bytes: bytes.value, until });
+  return ok({ kid, x: String(x), bytes: bytes.value, until, use: vstUse });
 }
 
 function sameEntry(one: Entry | undefined, other: Entry | undefined): boolean {
   if (one === undefined || other === undefined) return false;
-  return one.x === other.x && one.until === other.until;
+  return one.x === other.x && one.until === other.until && one.use === other.use;
 }
 
 function badEntry(index: number, entry: EntryRefusal): Result<never, JwksRefusal> {

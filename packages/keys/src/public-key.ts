@@ -4,6 +4,13 @@ import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import type { Bytes } from "./webcrypto.ts";
 
+/**
+ * What a key of the mint signs: `line` tickets and statements, `admission` admissions alone (ADR 9). A verifier that
+ * knows the use takes nothing else from it.
+ */
+export type KeyUse = "line" | "admission";
+export const KEY_USES: readonly KeyUse[] = ["line", "admission"];
+
 /** A public key as the JWKS publishes it (RFC 7517, RFC 8037). */
 export interface PublicJwk {
   readonly kty: "OKP";
@@ -19,6 +26,8 @@ export interface PublicJwk {
    * once the key retires, so that a location that cannot reach the mint lets go of it by its own clock.
    */
   readonly exp?: number;
+  /** Absent: of no particular use. Whoever does not know this member passes over it (RFC 7517 section 4). */
+  readonly vst_use?: KeyUse;
 }
 
 export type PointRefusal = "not-32-bytes" | "not-canonical" | "low-order";
@@ -60,4 +69,9 @@ export function keyIdOf(publicKey: Uint8Array): Promise<string> {
 /** The document that `parseJwks` reads back, for `GET /.well-known/jwks.json`. */
 export function jwksDocument(keys: Iterable<PublicJwk>): { readonly keys: readonly PublicJwk[] } {
   return { keys: [...keys] };
+}
+
+/** Whether `value` is a use that we know. */
+export function isKeyUse(value: unknown): value is KeyUse {
+  return value === "line" || value === "admission";
 }

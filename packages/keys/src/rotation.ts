@@ -1,10 +1,9 @@
 /**
  * Which key signs, which are published, and when each may move on (design section 9), as pure functions of
- * the keys, the time and the policy. The mint stores what they decide.
+ * the keys of one use, the time and the policy. The mint stores what they decide.
  *
  * `staged` (published, not signing) → `signing` → `retiring` (verifies only) → `retired`; `revoked` at once.
  */
-import { JWKS_KEYS_MAX } from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import {
@@ -47,6 +46,8 @@ export interface RotationPolicy {
   /** What the operator sets, checked against what the above demand. */
   readonly stagedSeconds: number;
   readonly retiringSeconds: number;
+  /** Published keys of this use, one place of them kept free for a key that must sign at once. */
+  readonly keysMax: number;
 }
 
 /** Smallest `stagedSeconds` that lets every location learn a key before it signs. */
@@ -54,9 +55,14 @@ export function stagedSecondsMin(policy: RotationPolicy): number {
   return policy.jwksCacheSeconds + policy.skewSeconds + policy.propagationSeconds;
 }
 
-/** Smallest `retiringSeconds` that lets everything signed run out first. */
+/**
+ * Smallest `retiringSeconds` that lets everything signed run out first, by the clock of whoever verifies. Until
+ * the last signer has changed over, the old key signs (`propagationSeconds`). A verifier takes a token for `skew`
+ * longer than its `exp` says (one skew), and its clock may be behind the mint's (the other): without the second, the
+ * mint takes the key out of the set while such a location still owes that token its answer.
+ */
 export function retiringSecondsMin(policy: RotationPolicy): number {
-  return policy.tokenLifeSecondsMax + policy.skewSeconds;
+  return policy.propagationSeconds + policy.tokenLifeSecondsMax + 2 * policy.skewSeconds;
 }
 
 /**
@@ -76,16 +82,17 @@ export function assertPolicy(policy: RotationPolicy): void {
   );
   assert(
     policy.retiringSeconds >= retiringSecondsMin(policy),
-    "a key retires for at least the longest token life and the skew",
+    "a key retires for at least the propagation, the longest token life and the skew of both sides",
+  );
+  assert(
+    policy.keysMax >= 4,
+    "a signing, a staged and a retiring key, and a place that stays free",
   );
   assert(
     policy.signForSeconds === null || policy.signForSeconds >= policy.stagedSeconds,
     "the next key can be staged while the present one signs",
   );
 }
-
-/** One place in the published set stays free for a key that must sign at once. */
-const STAGED_PUBLISHED_MAX = JWKS_KEYS_MAX - 1;
 
 /** One change. `stage` asks the caller to make a key; the others name one. */
 export type RotationAction =
@@ -94,6 +101,12 @@ export type RotationAction =
   /** `kid` signs from now on; `replaces` verifies only. One transaction. */
   | { readonly do: "promote"; readonly kid: string; readonly replaces: string | undefined }
   | { readonly do: "retire"; readonly kid: string }
+  | { readonly do: "revoke"; readonly kid: string };
+
+/** What an operator may ask for. `force`: also when it is not safe yet. */
+export type RotationRequest =
+  | { readonly do: "stage" }
+  | { readonly do: "promote" | "retire"; readonly kid: string; readonly force?: boolean }
   | { readonly do: "revoke"; readonly kid: string };
 
 export type RotationRefusal =
@@ -106,11 +119,15 @@ export type RotationRefusal =
  * What is due at `now`, in the order in which it is to be done: none of it is early. With a fresh store this
  * makes the first key and its successor; a successor is always kept staged, so that a revoked key is
  * replaced at once by one that every location knows.
+ *
+ * @param standIn a key of another use, which every location knows, signs for this use until one of its own may: so
+ * that the first one need not sign before it is known.
  */
 export function plan(
   keys: readonly KeyRecord[],
   now: EpochMs,
   policy: RotationPolicy,
+  standIn: boolean = false,
 ): readonly RotationAction[] {
   assertPolicy(policy);
   const actions: RotationAction[] = [];
@@ -123,14 +140,15 @@ export function plan(
   const next = staged[0];
   let published = publishedKeys(keys, now, policy).length;
   let successors = staged.length;
-  if (signing === undefined && next === undefined && published < JWKS_KEYS_MAX) {
+  const signsNothing = signing === undefined && !standIn;
+  if (signsNothing && next === undefined && published < policy.keysMax) {
     actions.push({ do: "stage", signAtOnce: true });
     published += 1;
-  } else if (next !== undefined && mayTakeOver(next, { signing, now, policy })) {
+  } else if (next !== undefined && mayTakeOver(next, { signing, standIn, now, policy })) {
     actions.push({ do: "promote", kid: next.kid, replaces: signing?.kid });
     successors -= 1;
   }
-  if (successors === 0 && published < STAGED_PUBLISHED_MAX)
+  if (successors === 0 && published < policy.keysMax - 1)
     actions.push({ do: "stage", signAtOnce: false });
   return actions;
 }
@@ -139,12 +157,18 @@ function mayTakeOver(
   next: KeyRecord,
   {
     signing,
+    standIn,
     now,
     policy,
-  }: { signing: KeyRecord | undefined; now: EpochMs; policy: RotationPolicy },
+  }: {
+    signing: KeyRecord | undefined;
+    standIn: boolean;
+    now: EpochMs;
+    policy: RotationPolicy;
+  },
 ): boolean {
   // Whoever meets a key too young to be in their copy asks for the set again; not signing would stop everybody.
-  if (signing === undefined) return true;
+  if (signing === undefined) return !standIn || now >= safeFrom(next, policy);
   if (policy.signForSeconds === null) return false;
   return now >= later(signing.since, policy.signForSeconds) && now >= safeFrom(next, policy);
 }
@@ -152,15 +176,13 @@ function mayTakeOver(
 /** The change that `request` asks for, when it is safe at `now`; else since when it will be. Revoking always is. */
 export function check(
   keys: readonly KeyRecord[],
-  request:
-    | { readonly do: "stage" }
-    | { readonly do: "promote" | "retire" | "revoke"; readonly kid: string },
+  request: RotationRequest,
   now: EpochMs,
   policy: RotationPolicy,
 ): Result<RotationAction, RotationRefusal> {
   assertPolicy(policy);
   if (request.do === "stage") {
-    const full = publishedKeys(keys, now, policy).length >= STAGED_PUBLISHED_MAX;
+    const full = publishedKeys(keys, now, policy).length >= policy.keysMax - 1;
     return full ? refuse({ reason: "too-many-keys" }) : ok({ do: "stage", signAtOnce: false });
   }
   const { kid } = request;
@@ -173,9 +195,9 @@ export function check(
   const from = request.do === "promote" ? "staged" : "retiring";
   if (key.state !== from) return refuse({ reason: "wrong-state", state: key.state });
   const signing = signingKey(keys);
-  const urgent = request.do === "promote" && signing === undefined;
   const safe = safeFrom(key, policy);
-  if (now < safe && !urgent) return refuse({ reason: "not-yet-safe", safeFrom: safe });
+  if (now < safe && request.force !== true)
+    return refuse({ reason: "not-yet-safe", safeFrom: safe });
   return request.do === "promote"
     ? ok({ do: "promote", kid, replaces: signing?.kid })
     : ok({ do: "retire", kid });
@@ -228,7 +250,7 @@ export function safeFrom(key: KeyRecord, policy: RotationPolicy): EpochMs {
   assert(key.state === "retiring", "only a staged or retiring key waits for something");
   const byPolicy = later(key.since, policy.retiringSeconds);
   if (key.signedUntil === undefined) return byPolicy;
-  const bySignatures = epochMs((key.signedUntil + policy.skewSeconds) * 1000);
+  const bySignatures = epochMs((key.signedUntil + 2 * policy.skewSeconds) * 1000);
   return bySignatures > byPolicy ? bySignatures : byPolicy;
 }
 
@@ -241,7 +263,8 @@ export function signingKey(keys: readonly KeyRecord[]): KeyRecord | undefined {
 
 /**
  * What the JWKS lists at `now`, judged by the clock and not by whether anybody has run the plan since. A
- * retiring key carries its end (`exp`, see `PublicJwk`).
+ * retiring key carries its end (`exp`, see `PublicJwk`), one skew before the mint takes it out: a location whose
+ * clock is behind goes by `exp`, and has the key until then.
  */
 export function publishedKeys(
   keys: readonly KeyRecord[],
@@ -253,7 +276,8 @@ export function publishedKeys(
     if (key.state === "staged" || key.state === "signing") published.push({ kid: key.kid });
     if (key.state !== "retiring") continue;
     const end = safeFrom(key, policy);
-    if (now < end) published.push({ kid: key.kid, exp: epochSeconds(Math.ceil(end / 1000)) });
+    const exp = epochSeconds(Math.ceil(end / 1000) - policy.skewSeconds);
+    if (now < end) published.push({ kid: key.kid, exp });
   }
   return published;
 }

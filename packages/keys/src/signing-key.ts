@@ -1,8 +1,9 @@
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 
 import { type PointRefusal, type PublicJwk, decodePublicKey, keyIdOf } from "./public-key.ts";
-import { type KeyEncryptionKey, type SealRefusal, open, seal } from "./seal.ts";
+import type { SealRefusal } from "./seal.ts";
 import { utf8 } from "./text.ts";
+import type { KeyVault } from "./vault.ts";
 import { type CryptoKey, subtle } from "./webcrypto.ts";
 
 /** A private key in memory: `key` is not extractable. */
@@ -28,21 +29,21 @@ export interface NewSigningKey {
 }
 
 /** A fresh key pair. The private half leaves this function only sealed, or as a non-extractable key. */
-export async function generateSigningKey(kek: KeyEncryptionKey): Promise<NewSigningKey> {
+export async function generateSigningKey(vault: KeyVault): Promise<NewSigningKey> {
   const pair = await subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const { d, x } = (await subtle.exportKey("jwk", pair.privateKey)) as { d: string; x: string };
   const imported = await importPrivateJwk({ kty: "OKP", crv: "Ed25519", x, d });
   if (!imported.ok) throw new Error(`the runtime made a key that is refused: ${imported.refusal}`);
-  const sealed = await seal({ kty: "OKP", crv: "Ed25519", x, d }, kek);
+  const sealed = await vault.seal({ kty: "OKP", crv: "Ed25519", x, d });
   return { ...imported.value, sealed };
 }
 
 /** Opens a stored private key. `kid`: the key that the store says it is. */
 export async function openSigningKey(
   sealed: string,
-  { kek, kid }: { readonly kek: KeyEncryptionKey; readonly kid: string },
+  { vault, kid }: { readonly vault: KeyVault; readonly kid: string },
 ): Promise<Result<{ signingKey: SigningKey; publicJwk: PublicJwk }, SigningKeyRefusal>> {
-  const opened = await open(sealed, kek);
+  const opened = await vault.open(sealed);
   if (!opened.ok) return opened;
   const imported = await importPrivateJwk(opened.value);
   if (imported.ok && imported.value.signingKey.kid !== kid) return refuse("wrong-kid");

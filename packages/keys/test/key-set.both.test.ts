@@ -3,12 +3,13 @@ import { type EntryRefusal, parseJwks } from "@vestibule/keys/key-set";
 import { type PublicJwk, decodePublicKey, jwksDocument, keyIdOf } from "@vestibule/keys/public-key";
 import { kekOf } from "@vestibule/keys/seal";
 import { generateSigningKey } from "@vestibule/keys/signing-key";
+import { kekVault } from "@vestibule/keys/vault";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
 const kek = kekOf(new Uint8Array(32));
-const one = (await generateSigningKey(kek)).publicJwk;
-const other = (await generateSigningKey(kek)).publicJwk;
+const one = (await generateSigningKey(kekVault({ kek }))).publicJwk;
+const other = (await generateSigningKey(kekVault({ kek }))).publicJwk;
 const ec = { kty: "EC", crv: "P-256", x: "AA", y: "AA", kid: "later-algorithm" };
 
 async function kidsOf(keys: readonly unknown[]): Promise<readonly string[] | string> {
@@ -148,3 +149,24 @@ test("TV-13: a y of p or more is refused, the largest y below p is not by this r
 function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(hex.match(/../g)!, (byte) => Number.parseInt(byte, 16));
 }
+
+test("a use that is not ours is passed over, and one key of two uses refuses the set", async () => {
+  expect(
+    await kidsOf([
+      { ...one, vst_use: "line" },
+      { ...other, vst_use: "later" },
+    ]),
+  ).toEqual([one.kid]);
+  const read = await parseJwks({
+    keys: [
+      { ...one, vst_use: "line" },
+      { ...one, vst_use: "admission" },
+    ],
+  });
+  expect(read).toMatchObject({ ok: false, refusal: { entry: "duplicate-kid" } });
+  const set = await parseJwks({ keys: [{ ...one, vst_use: "line" }, other] });
+  expect(set.ok && [set.value.get(one.kid)?.use, set.value.get(other.kid)?.use]).toEqual([
+    "line",
+    undefined,
+  ]);
+});

@@ -24,7 +24,8 @@ const policy: RotationPolicy = {
   tokenLifeSecondsMax: 660,
   signForSeconds: 86_400,
   stagedSeconds: 70,
-  retiringSeconds: 665,
+  retiringSeconds: 675,
+  keysMax: 16,
 };
 
 /** Does all that is due, as the mint's loop does. `made` names the keys. */
@@ -48,7 +49,8 @@ const states = (keys: readonly KeyRecord[]) =>
 describe("the policy", () => {
   test("the smallest allowed times are the sums that design section 9 states", () => {
     expect(stagedSecondsMin(policy)).toBe(70);
-    expect(retiringSecondsMin(policy)).toBe(665);
+    // Propagation, life, and the skew of both sides.
+    expect(retiringSecondsMin(policy)).toBe(5 + 660 + 5 + 5);
     expect(() => assertPolicy(policy)).not.toThrow();
   });
 
@@ -58,7 +60,8 @@ describe("the policy", () => {
       "cached for a day, signing after two hours",
       { jwksCacheSeconds: 86_400, stagedSeconds: 7_200 },
     ],
-    ["retiring for less than the longest life and the skew", { retiringSeconds: 664 }],
+    ["retiring for less than the longest life and both skews", { retiringSeconds: 674 }],
+    ["too few places for an overlap", { keysMax: 3 }],
     ["signing for less than the next is staged", { signForSeconds: 69 }],
     ["NaN", { retiringSeconds: Number.NaN }],
     ["infinite", { stagedSeconds: Number.POSITIVE_INFINITY }],
@@ -156,7 +159,7 @@ describe("a step that is asked for", () => {
 
   test.each<["promote" | "retire", string, number]>([
     ["promote", "next", 70],
-    ["retire", "old", 665],
+    ["retire", "old", 675],
   ])("to %s %s is refused until it is safe, with the time from which it is", (act, kid, after) => {
     const safe = seconds(START, after);
     expect(check(keys, { do: act, kid }, addMs(safe, -1), policy)).toEqual({
@@ -198,7 +201,49 @@ describe("a step that is asked for", () => {
   test("a key that is known to have signed for longer retires later, whatever the policy says now", () => {
     const until = epochSeconds(START / 1000 + 9_000);
     const key: KeyRecord = { kid: "old", state: "retiring", since: START, signedUntil: until };
-    expect(safeFrom(key, policy)).toBe(seconds(START, 9_005));
+    expect(safeFrom(key, policy)).toBe(seconds(START, 9_010));
+  });
+});
+
+describe("a step that is forced", () => {
+  const keys: readonly KeyRecord[] = [
+    { kid: "old", state: "retiring", since: START },
+    { kid: "now", state: "signing", since: START },
+    { kid: "next", state: "staged", since: START },
+  ];
+
+  test("happens before it is safe", () => {
+    for (const [act, kid] of [
+      ["promote", "next"],
+      ["retire", "old"],
+    ] as const)
+      expect(check(keys, { do: act, kid, force: true }, START, policy).ok).toBe(true);
+  });
+
+  test("never happens in a state that has no such step", () => {
+    for (const [act, kid] of [
+      ["promote", "old"],
+      ["promote", "now"],
+      ["retire", "now"],
+      ["retire", "next"],
+    ] as const)
+      expect(check(keys, { do: act, kid, force: true }, START, policy).ok).toBe(false);
+  });
+});
+
+describe("while a key of another use stands in", () => {
+  test("the first key of a use is staged, and signs only when every location has it", () => {
+    const staged = plan([], START, policy, true);
+    expect(staged).toEqual([{ do: "stage", signAtOnce: false }]);
+    const keys = apply([], staged[0]!, { now: START, newKid: "a" });
+    expect(plan(keys, seconds(START, 69), policy, true)).toEqual([]);
+    expect(plan(keys, seconds(START, 70), policy, true)[0]).toEqual({
+      do: "promote",
+      kid: "a",
+      replaces: undefined,
+    });
+    // Nothing stands in any more: not signing would stop everybody.
+    expect(plan(keys, START, policy)[0]).toMatchObject({ do: "promote", kid: "a" });
   });
 });
 
@@ -207,9 +252,9 @@ test("KR-07: an overlap ends by the clock, also when nobody ever runs the plan a
     { kid: "old", state: "retiring", since: START },
     { kid: "now", state: "signing", since: START },
   ];
-  const end = seconds(START, 665);
+  const end = seconds(START, 675);
   expect(publishedKeys(keys, addMs(end, -1), policy)).toEqual([
-    { kid: "old", exp: end / 1000 },
+    { kid: "old", exp: end / 1000 - 5 },
     { kid: "now" },
   ]);
   expect(publishedKeys(keys, end, policy)).toEqual([{ kid: "now" }]);
@@ -228,7 +273,8 @@ const small: RotationPolicy = {
   tokenLifeSecondsMax: 12,
   signForSeconds: 9,
   stagedSeconds: 9,
-  retiringSeconds: 14,
+  retiringSeconds: 17,
+  keysMax: 16,
 };
 
 /** Rotates for 80 seconds, signs a token in each, and names the first valid one that a location has no key for. */
@@ -253,8 +299,8 @@ function refusedIn({ locations, lives, ticks }: World): string | undefined {
         copies[index] = publishedKeys(keys, now, small);
       const clock = second + clockOff;
       for (const { kid, exp } of tokens) {
-        // Over by its own clock, or by the mint's (a slow location would still take it: law 8 is better off).
-        if (Math.max(clock, second) >= exp + small.skewSeconds) continue;
+        // Over by the clock of the location, which may be behind.
+        if (clock >= exp + small.skewSeconds) continue;
         const key = copies[index]!.find((candidate) => candidate.kid === kid);
         if (key === undefined || clock >= (key.exp ?? Infinity) - START / 1000)
           return `${kid} at second ${second}`;

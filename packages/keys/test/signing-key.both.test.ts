@@ -3,14 +3,16 @@ import { parseJwks } from "@vestibule/keys/key-set";
 import { jwksDocument } from "@vestibule/keys/public-key";
 import { kekOf, open, parseKek, seal } from "@vestibule/keys/seal";
 import { generateSigningKey, importPrivateJwk, openSigningKey } from "@vestibule/keys/signing-key";
+import { kekVault } from "@vestibule/keys/vault";
 import { subtle } from "@vestibule/keys/webcrypto";
 import { expect, test } from "vitest";
 
 const kek = kekOf(new Uint8Array(32).fill(7));
 const otherKek = kekOf(new Uint8Array(32).fill(8));
+const vault = kekVault({ kek });
 
 test("a generated key signs what its published half verifies", async () => {
-  const { signingKey, publicJwk } = await generateSigningKey(kek);
+  const { signingKey, publicJwk } = await generateSigningKey(vault);
   const keys = await parseJwks(jwksDocument([publicJwk]));
   if (!keys.ok) throw new Error("the set is refused");
   const verifyKey = keys.value.get(signingKey.kid)!;
@@ -20,8 +22,8 @@ test("a generated key signs what its published half verifies", async () => {
 });
 
 test("a private key in memory cannot be exported", async () => {
-  const { signingKey, sealed } = await generateSigningKey(kek);
-  const opened = await openSigningKey(sealed, { kek, kid: signingKey.kid });
+  const { signingKey, sealed } = await generateSigningKey(vault);
+  const opened = await openSigningKey(sealed, { vault, kid: signingKey.kid });
   if (!opened.ok) throw new Error("the sealed key is refused");
   for (const { key } of [signingKey, opened.value.signingKey]) {
     expect(key.extractable).toBe(false);
@@ -30,12 +32,12 @@ test("a private key in memory cannot be exported", async () => {
 });
 
 test("the published half holds no private member", async () => {
-  const { publicJwk } = await generateSigningKey(kek);
+  const { publicJwk } = await generateSigningKey(vault);
   expect(Object.keys(publicJwk).toSorted()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
 });
 
 test("a sealed key is a JWE that names its key-encryption key and shows nothing else", async () => {
-  const { sealed } = await generateSigningKey(kek);
+  const { sealed } = await generateSigningKey(vault);
   expect(sealed.split(".")).toHaveLength(5);
   const header: unknown = JSON.parse(atob(sealed.split(".")[0]!));
   expect(header).toEqual({ alg: "dir", enc: "A256GCM", kid: kek.kid });
@@ -51,6 +53,18 @@ test("what was sealed opens with its own key-encryption key only", async () => {
   expect(await open(sealed, otherKek)).toEqual({ ok: false, refusal: "other-kek" });
   const renamed = await open(sealed, { kid: kek.kid, bytes: otherKek.bytes });
   expect(renamed).toEqual({ ok: false, refusal: "cannot-open" });
+});
+
+test("a key-encryption key takes over: both open, one seals, and what the old one sealed is told apart", async () => {
+  const old = await vault.seal({ secret: "s" });
+  const both = kekVault({ kek: otherKek, previous: kek });
+  expect(await both.open(old)).toEqual({ ok: true, value: { secret: "s" } });
+  expect(both.isCurrent(old)).toBe(false);
+  const anew = await both.seal({ secret: "s" });
+  expect(both.isCurrent(anew)).toBe(true);
+  expect(await vault.open(anew)).toEqual({ ok: false, refusal: "other-kek" });
+  expect(await kekVault({ kek: otherKek }).open(old)).toEqual({ ok: false, refusal: "other-kek" });
+  expect(both.isCurrent("rubbish")).toBe(false);
 });
 
 test("a changed sealed text never opens, and no refusal holds anything of it", async () => {
@@ -72,16 +86,16 @@ test.each(["", "x", "a.b.c", "a.b.c.d.e", "....", "e30....", "x".repeat(5_000)])
 );
 
 test("a stored key that is not the one its row names is refused", async () => {
-  const one = await generateSigningKey(kek);
-  const other = await generateSigningKey(kek);
-  const opened = await openSigningKey(one.sealed, { kek, kid: other.signingKey.kid });
+  const one = await generateSigningKey(vault);
+  const other = await generateSigningKey(vault);
+  const opened = await openSigningKey(one.sealed, { vault, kid: other.signingKey.kid });
   expect(opened).toEqual({ ok: false, refusal: "wrong-kid" });
 });
 
 test("a private key with another key's public half is refused: signing with it would leak it", async () => {
   const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign"]);
   const { d } = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as { d: string };
-  const { publicJwk } = await generateSigningKey(kek);
+  const { publicJwk } = await generateSigningKey(vault);
   const imported = await importPrivateJwk({ kty: "OKP", crv: "Ed25519", x: publicJwk.x, d });
   expect(imported.ok).toBe(false);
   expect(JSON.stringify(imported)).not.toContain(d);

@@ -6,10 +6,12 @@ import { cutOf, isHeldForAll } from "./cuts.ts";
 import type { TokenRefusal } from "./refusal.ts";
 import { type Admission, type AdmissionOptions, verifyAdmission } from "./verify-admission.ts";
 
-/** What is asked of the mint's statements only when it is needed. Neither rejects. */
+/** What is asked of the mint's statements only when it is needed. None rejects. */
 export interface Statements {
   /** After an unknown `kid`: the keys once more, when there may be newer ones. */
   newerKeys(): Promise<KeySet | undefined>;
+  /** As they are by now: asking for the drip may have told of a key that was revoked. */
+  keys(): KeySet | undefined;
   /** The last good one of the event, of which only the holds are looked at. */
   drip(): Promise<DripClaims | undefined>;
 }
@@ -34,6 +36,7 @@ export async function judgeAdmission(
   }
   if (!verdict.ok) return verdict;
   const drip = await statements.drip();
+  if (statements.keys()?.has(verdict.value.kid) === false) return refuse({ reason: "unknown-key" });
   const cut = cutOf(verdict.value, drip);
   if (cut !== undefined) return refuse({ reason: cut });
   return isHeldForAll(drip) ? refuse({ reason: "held" }) : verdict;

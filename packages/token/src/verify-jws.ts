@@ -4,13 +4,21 @@
  */
 import { decodeBase64url } from "@vestibule/keys/base64url";
 import type { KeySet } from "@vestibule/keys/key-set";
+import type { KeyUse } from "@vestibule/keys/public-key";
 import { utf8, utf8Text } from "@vestibule/keys/text";
 import { subtle } from "@vestibule/keys/webcrypto";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import type { EpochMs } from "@vestibule/kernel/units";
 
 import type { TokenRefusal } from "./refusal.ts";
-import type { TokenTyp } from "./types.ts";
+import {
+  ADMISSION_TYP,
+  CREDIT_TYP,
+  DRIP_TYP,
+  MANIFEST_TYP,
+  TICKET_TYP,
+  type TokenTyp,
+} from "./types.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -25,6 +33,15 @@ export interface VerifiedJws {
 /** Ed25519: RFC 8032 section 5.1.6. */
 const SIGNATURE_BYTES = 64;
 const SIGNATURE_CHARS = 86;
+
+/** The use that a key must have where its set names one. Credits are of the purchase API's own keys. */
+const USE_OF: Readonly<Record<TokenTyp, KeyUse | undefined>> = {
+  [ADMISSION_TYP]: "admission",
+  [TICKET_TYP]: "line",
+  [DRIP_TYP]: "line",
+  [MANIFEST_TYP]: "line",
+  [CREDIT_TYP]: undefined,
+};
 
 /** Header members that bring a key of their own, or ask for rules of their own (RFC 7515 section 4.1, RFC 7797). */
 const FORBIDDEN = ["jwk", "jku", "x5u", "x5c", "x5t", "x5t#S256", "crit", "b64"] as const;
@@ -58,6 +75,9 @@ export async function verifyJws(
   if (key === undefined) return refuse({ reason: "unknown-key" });
   if (key.until !== undefined && options.now >= key.until * 1000)
     return refuse({ reason: "key-over" });
+  // ADR 9: a key that leaks gives away what it is for, and nothing else.
+  if (key.use !== undefined && key.use !== USE_OF[options.typ])
+    return refuse({ reason: "wrong-type" });
 
   const signature = decodeBase64url(text.slice(payloadEnd + 1));
   if (signature?.length !== SIGNATURE_BYTES) return refuse({ reason: "malformed" });

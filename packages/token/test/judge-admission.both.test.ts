@@ -36,7 +36,7 @@ const OPENED = NBF * 1000;
 
 /** What the mint says when it is asked, and what it was asked. */
 function mint(
-  says: { newer?: typeof keys; drip?: Partial<DripClaims> } = {},
+  says: { newer?: typeof keys; drip?: Partial<DripClaims>; byThen?: typeof keys } = {},
 ): Parameters<typeof judgeAdmission>[2] & { readonly asked: string[] } {
   const asked: string[] = [];
   return {
@@ -45,6 +45,7 @@ function mint(
       asked.push("keys");
       return Promise.resolve(says.newer);
     },
+    keys: () => says.byThen,
     drip: () => {
       asked.push("drip");
       const drip = says.drip === undefined ? undefined : { cuts: [], ...says.drip };
@@ -78,6 +79,12 @@ test("an unknown key is asked for once, and only the newer set is tried", async 
     expect(statements.asked).toEqual(isGood ? ["keys", "drip"] : ["keys"]);
     if (!judged.ok) expect(judged.refusal.reason).toBe("unknown-key");
   }
+});
+
+test("a key that the drip's news took away is refused in the same request", async () => {
+  const judged = await judgeAdmission(text, options, mint({ byThen: older }));
+  expect(judged).toMatchObject({ ok: false, refusal: { reason: "unknown-key" } });
+  expect((await judgeAdmission(text, options, mint({ byThen: keys }))).ok).toBe(true);
 });
 
 test("of what is refused by itself nothing is asked", async () => {

@@ -377,3 +377,32 @@ describe("law 8", () => {
     });
   });
 });
+
+test("law 6: a key whose set names its use signs nothing else, and one without a use anything", async () => {
+  const asked = (use: "line" | "admission" | undefined) =>
+    keySetOf({
+      keys: [{ ...keyOne.publicJwk, ...(use === undefined ? {} : { vst_use: use }) }],
+    });
+  const [line, forAdmissions, any] = await Promise.all([
+    asked("line"),
+    asked("admission"),
+    asked(undefined),
+  ]);
+  const wrong = { ok: false, refusal: { reason: "wrong-type" } };
+  expect(await verifyAdmission(admission, { ...options, keys: line })).toEqual(wrong);
+  expect((await verifyAdmission(admission, { ...options, keys: forAdmissions })).ok).toBe(true);
+  expect((await verifyAdmission(admission, { ...options, keys: any })).ok).toBe(true);
+  const place = { number: ticketNumber(1) };
+  const times = { iat: NBF, exp: epochSeconds(NBF + 3_600) };
+  const { signingKey } = keyOne;
+  const text = await signTicket(signingKey, {
+    issuer: ISSUER,
+    event: EVENT,
+    sub: SUB,
+    place,
+    ...times,
+  });
+  const ticket = { issuer: ISSUER, event: EVENT, visitor: VISITOR, now: NOW, skewSeconds: 5 };
+  expect(await verifyTicket(text, { ...ticket, keys: forAdmissions })).toEqual(wrong);
+  expect((await verifyTicket(text, { ...ticket, keys: line })).ok).toBe(true);
+});

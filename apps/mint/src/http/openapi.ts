@@ -5,54 +5,18 @@ import {
   holdSchema,
 } from "@vestibule/contracts/event-settings";
 import { claimRequestSchema, joinRequestSchema } from "@vestibule/contracts/line-api";
-import { PROBLEM_MEDIA_TYPE, STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
-import { PROBLEM_TYPE_PREFIX, PROBLEMS, type ProblemCode } from "@vestibule/contracts/problems";
+import { STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
+import { PROBLEM_TYPE_PREFIX, PROBLEMS } from "@vestibule/contracts/problems";
 import { slugSchema } from "@vestibule/contracts/slug";
 import { EVENT_STATES } from "@vestibule/contracts/statements";
 import { supplyReportSchema } from "@vestibule/contracts/supply-api";
-import * as z from "zod/mini";
+import { keyPaths, keySchemas } from "./openapi-keys.ts";
+import { type Json, PARTS } from "./openapi-parts.ts";
 
-type Json = Readonly<Record<string, unknown>>;
-
-const moment: Json = { type: "integer", minimum: 0, description: "Epoch milliseconds" };
-const count: Json = { type: "integer", minimum: 0 };
-
-/** A schema of ours as JSON Schema (2020-12, which OpenAPI 3.1 uses), as a client writes it. */
-function schemaOf(schema: z.ZodMiniType): Json {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input" });
-  return rest;
-}
-
-function ref(name: string): Json {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function json(schema: Json, description: string, headers: Json = {}): Json {
-  return {
-    description,
-    ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    content: { "application/json": { schema } },
-  };
-}
+const { admin: ADMIN, body, count, json, moment, object, problems, ref, schemaOf } = PARTS;
 
 function jwt(description: string): Json {
   return { description, content: { [STATEMENT_MEDIA_TYPE]: { schema: { type: "string" } } } };
-}
-
-/** Problem responses by status; codes that share one are listed together. */
-function problems(...codes: readonly ProblemCode[]): Json {
-  const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      String(status),
-      {
-        description: group
-          .map((code) => `\`${PROBLEM_TYPE_PREFIX}${code}\`: ${PROBLEMS[code].title}`)
-          .join("\n\n"),
-        content: { [PROBLEM_MEDIA_TYPE]: { schema: ref("Problem") } },
-      },
-    ]),
-  );
 }
 
 const EVENT_PARAMETER: Json = { $ref: "#/components/parameters/event" };
@@ -60,14 +24,9 @@ const IF_MATCH: Json = { $ref: "#/components/parameters/ifMatch" };
 const ETAG: Json = {
   ETag: { description: "The event's version", required: true, schema: { type: "string" } },
 };
-const ADMIN: Json = { tags: ["admin"], security: [{ adminToken: [] }] };
 const LINE: Json = { tags: ["line"], security: [] };
 
 const event = (description: string): Json => json(ref("Event"), description, ETAG);
-
-function body(name: string, required: boolean = true): Json {
-  return { required, content: { "application/json": { schema: ref(name) } } };
-}
 
 function deed(operationId: string, summary: string, extra: Json = {}): Json {
   return {
@@ -110,7 +69,7 @@ export function openApiDocument(): Json {
       { name: "admin", description: "What organizers do" },
       { name: "supply", description: "What the purchase API reports" },
     ],
-    paths: { ...linePaths(), ...adminPaths(), ...supplyPaths() },
+    paths: { ...linePaths(), ...adminPaths(), ...keyPaths(PARTS), ...supplyPaths() },
     components: {
       securitySchemes: {
         adminToken: { type: "http", scheme: "bearer" },
@@ -138,7 +97,7 @@ function linePaths(): Json {
       get: {
         ...LINE,
         operationId: "readKeys",
-        summary: "The public keys (RFC 7517)",
+        summary: "The public keys (RFC 7517); `seq` only grows",
         responses: {
           "200": {
             description: "The key set; cacheable",
@@ -331,10 +290,6 @@ function supplyPaths(): Json {
   };
 }
 
-function object(properties: Json): Json {
-  return { type: "object", required: Object.keys(properties), properties };
-}
-
 function schemas(): Json {
   const settings = schemaOf(eventSettingsSchema);
   return {
@@ -352,6 +307,7 @@ function schemas(): Json {
     }),
     ClaimAnswer: object({ opensAt: moment, closesAt: moment, admission: { type: "string" } }),
     Event: eventSchema(settings),
+    ...keySchemas(PARTS),
     Problem: {
       ...object({
         type: {

@@ -1,12 +1,12 @@
-/** The mint's keys in memory: one signs, some verify, all of these are published. */
+/** The mint's keys as a value: one signs for each use, some verify, all of these are published. */
 import { createHash } from "node:crypto";
-import { type KeySet, parseJwks } from "@vestibule/keys/key-set";
-import { jwksDocument } from "@vestibule/keys/public-key";
-import type { KeyState } from "@vestibule/keys/rotation";
-import type { KeyEncryptionKey } from "@vestibule/keys/seal";
-import { generateSigningKey, openSigningKey, type SigningKey } from "@vestibule/keys/signing-key";
 import type { EpochMs } from "@vestibule/kernel/units";
-import type { Lead, MintStore } from "../store/store.ts";
+import { type KeySet, parseJwks } from "@vestibule/keys/key-set";
+import { KEY_USES, type KeyUse, type PublicJwk } from "@vestibule/keys/public-key";
+import { publishedKeys } from "@vestibule/keys/rotation";
+import type { SigningKey } from "@vestibule/keys/signing-key";
+import type { KeyRow, StoredKeys } from "../store/store.ts";
+import type { Policies } from "./key-policy.ts";
 
 /** Stops the start: the message is for the person who starts the mint. */
 export class KeyTrouble extends Error {
@@ -15,80 +15,83 @@ export class KeyTrouble extends Error {
 
 /** What `/.well-known/jwks.json` answers. */
 export interface PublishedKeys {
+  readonly seq: number;
   readonly jwks: string;
   readonly etag: string;
 }
 
+/** What a leader signs with, and reads tickets by. */
 export interface KeyRing {
-  readonly signing: SigningKey;
-  /** Verifies everything that may still be shown: signing and retiring keys. */
+  readonly seq: number;
+  readonly signing: Readonly<Record<KeyUse, SigningKey>>;
+  /** Verifies every ticket that may still be shown. */
   readonly verify: KeySet;
-  readonly published: PublishedKeys;
 }
 
-const PUBLISHED: ReadonlySet<KeyState> = new Set(["staged", "signing", "retiring"]);
+export function rowsOf(keys: readonly KeyRow[], use: KeyUse): readonly KeyRow[] {
+  return keys.filter((key) => key.use === use);
+}
 
-/**
- * Reads the stored keys; `undefined` when there is none yet.
- *
- * @throws KeyTrouble when the key-encryption key does not open them.
- */
-export async function readKeyRing(
-  store: MintStore,
-  kek: KeyEncryptionKey,
-): Promise<KeyRing | undefined> {
-  const rows = await store.loadKeys();
-  const row = rows.find(({ state }) => state === "signing");
-  if (row === undefined) {
-    if (rows.length === 0) return undefined;
-    throw new KeyTrouble("There are keys in the database, but none of them signs");
-  }
-  const opened = await openSigningKey(row.sealed ?? "", { kek, kid: row.kid });
-  if (!opened.ok) throw new KeyTrouble(adviceFor(opened.refusal, row.kid));
-  const document = jwksDocument(
-    rows.filter(({ state }) => PUBLISHED.has(state)).map(({ publicJwk }) => publicJwk),
+/** The row that signs for `use`. A key from before there were two uses stands in until an admission key may. */
+export function signingRow(keys: readonly KeyRow[], use: KeyUse): KeyRow | undefined {
+  const own = keys.find((key) => key.use === use && key.state === "signing");
+  return own ?? (use === "admission" ? standIn(keys) : undefined);
+}
+
+/** The key of the line when it may sign admissions too, as far as every location knows. */
+export function standIn(keys: readonly KeyRow[]): KeyRow | undefined {
+  const line = keys.find((key) => key.use === "line" && key.state === "signing");
+  return line?.publicJwk.vst_use === undefined ? line : undefined;
+}
+
+/** The entries of the key set at `now`. */
+export function publicKeys(
+  keys: readonly KeyRow[],
+  now: EpochMs,
+  policies: Policies,
+): readonly PublicJwk[] {
+  const byKid = new Map(keys.map((key) => [key.kid, key.publicJwk]));
+  // The same text from every mint, whatever order its rows came in.
+  const sorted = keys.toSorted(
+    (one, other) => one.createdAt - other.createdAt || (one.kid < other.kid ? -1 : 1),
   );
-  const verify = await parseJwks(document);
-  if (!verify.ok) throw new KeyTrouble(`A stored public key is refused: ${verify.refusal.reason}`);
-  const jwks = JSON.stringify(document);
+  return KEY_USES.flatMap((use) => publishedKeys(rowsOf(sorted, use), now, policies[use])).flatMap(
+    ({ kid, exp }) => {
+      const jwk = byKid.get(kid);
+      if (jwk === undefined) return [];
+      return [exp === undefined ? jwk : { ...jwk, exp }];
+    },
+  );
+}
+
+export function publish(
+  { seq, keys }: StoredKeys,
+  now: EpochMs,
+  policies: Policies,
+): PublishedKeys {
+  // Whoever asks twice has the newer one: `seq`, which packages/feed goes by.
+  const jwks = JSON.stringify({ seq, keys: publicKeys(keys, now, policies) });
   const digest = createHash("sha256").update(jwks).digest("base64url").slice(0, 22);
-  return {
-    signing: opened.value.signingKey,
-    verify: verify.value,
-    published: { jwks, etag: `"${digest}"` },
-  };
+  return { seq, jwks, etag: `"${digest}"` };
 }
 
-/**
- * The same, and the first signing key is made when there is none: nobody has verified anything yet,
- * so that it needs no time as a staged key.
- *
- * @throws KeyTrouble, LeaseLostError.
- */
-export async function ensureKeyRing(
-  store: MintStore,
-  { lead, kek, now }: { lead: Lead; kek: KeyEncryptionKey; now: EpochMs },
-): Promise<KeyRing> {
-  const known = await readKeyRing(store, kek);
-  if (known !== undefined) return known;
-  const { publicJwk, sealed } = await generateSigningKey(kek);
-  await store.addFirstKey(lead, {
-    kid: publicJwk.kid,
-    state: "signing",
-    since: now,
-    publicJwk,
-    sealed,
-    createdAt: now,
-  });
-  const ring = await readKeyRing(store, kek);
-  if (ring === undefined) throw new KeyTrouble("The first signing key was not stored");
-  return ring;
+/** @throws KeyTrouble when a stored public key is no good one. */
+export async function verifiers(jwks: string): Promise<KeySet> {
+  const read = await parseJwks(JSON.parse(jwks));
+  if (read.ok) return read.value;
+  throw new KeyTrouble(`A stored public key is refused: ${read.refusal.reason}`);
 }
 
-function adviceFor(refusal: string, kid: string): string {
-  const which = `the signing key ${kid} in the database`;
-  if (refusal === "other-kek" || refusal === "cannot-open") {
-    return `VESTIBULE_KEK does not open ${which}: start with the key-encryption key that sealed it`;
+export function adviceFor(refusal: string, { kid, use }: Pick<KeyRow, "kid" | "use">): string {
+  const which = `the ${use} key ${kid} in the database`;
+  if (refusal === "other-kek") {
+    return (
+      `VESTIBULE_KEK does not open ${which}, nor does VESTIBULE_KEK_PREVIOUS: start with the key-encryption key that ` +
+      "sealed it, as VESTIBULE_KEK_PREVIOUS when another one is to take over. When it is lost: docs/runbooks/lost-kek.md"
+    );
+  }
+  if (refusal === "cannot-open") {
+    return `VESTIBULE_KEK does not open ${which}, which it sealed: the row is damaged. See docs/runbooks/lost-kek.md`;
   }
   return `${which} cannot be used: ${refusal}`;
 }

@@ -21,9 +21,10 @@ export function signingDesk({ issuer, skewSeconds, ring }: SigningDeskOptions): 
   const sign = ticketSigner(issuer);
   return {
     subOf,
-    ticket: (claims) => sign(ring().signing, claims),
+    keysSeq: () => ring().seq,
+    ticket: (claims) => sign(ring().signing.line, claims),
     admission: ({ event, sub, n, iat, opensAt, lifetimeSeconds }) =>
-      signAdmission(ring().signing, {
+      signAdmission(ring().signing.admission, {
         issuer,
         event,
         sub,
@@ -45,8 +46,14 @@ export function signingDesk({ issuer, skewSeconds, ring }: SigningDeskOptions): 
         ? { ok: true, n: read.value.number }
         : { ok: false };
     },
-    drip: (claims: DripClaims) => signDrip(ring().signing, claims),
-    manifest: (claims: ManifestClaims) => signManifest(ring().signing, claims),
+    drip(claims: DripClaims) {
+      const { signing, seq } = ring();
+      return signDrip(signing.line, { ...claims, keysSeq: seq });
+    },
+    manifest(claims: ManifestClaims) {
+      const { signing, seq } = ring();
+      return signManifest(signing.line, { ...claims, keysSeq: seq });
+    },
   };
 }
 

@@ -30,6 +30,8 @@ const EPOCHS_MAX = 2 ** 21;
 
 /** Signs what is published. */
 export interface StatementSigner {
+  /** Of the key set that statements name, and by whose keys they are signed. */
+  keysSeq(): number;
   drip(claims: DripClaims): Promise<string>;
   manifest(claims: ManifestClaims): Promise<string>;
 }
@@ -130,7 +132,7 @@ export class LineTerm implements Term {
     const { line, statement } = entry;
     return statement.get({
       now,
-      edition: `${line.edition} ${stateAt(line.record, now)}`,
+      edition: `${line.edition} ${stateAt(line.record, now)} ${signer.keysSeq()}`,
       make: () => signer.drip(dripClaims(line, { issuer, now, seq: this.#nextSeq() })),
     });
   }
@@ -143,7 +145,7 @@ export class LineTerm implements Term {
     const records = (): EventRecord[] => this.events.map(({ line }) => line.record);
     return this.#manifest.get({
       now,
-      edition: String(this.#manifestEdition),
+      edition: `${this.#manifestEdition} ${signer.keysSeq()}`,
       make: () => signer.manifest(manifestClaims(records(), { issuer, now, seq: this.#nextSeq() })),
     });
   }

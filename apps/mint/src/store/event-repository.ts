@@ -70,7 +70,7 @@ export function eventRepository(
 /** One line of the audit log, in the transaction of the deed. */
 export async function writeAudit(
   sql: Transaction,
-  { event, version, audit }: { event: string; version: number; audit: AuditEntry },
+  { event, version, audit }: { event: string | null; version: number | null; audit: AuditEntry },
 ): Promise<void> {
   await sql`
     insert into audit_log (actor, action, event, version, detail)

@@ -8,7 +8,7 @@
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { LineState, Segment } from "@vestibule/drip/line-state";
 import type { EpochMs } from "@vestibule/kernel/units";
-import type { PublicJwk } from "@vestibule/keys/public-key";
+import type { KeyUse, PublicJwk } from "@vestibule/keys/public-key";
 import type { KeyRecord } from "@vestibule/keys/rotation";
 
 /** One leadership. Both parts fence: a failover that forgot an epoch cannot make two leaders alike. */
@@ -186,12 +186,36 @@ export interface Tally {
   readonly lapsed: number;
 }
 
+/** Somebody else changed the keys, or this is a repetition: nothing was written. Read them again. */
+export class KeysMovedError extends Error {
+  override readonly name = "KeysMovedError";
+}
+
 /** A key of ours: what `keys/rotation` decides by, and what signs and verifies. */
 export interface KeyRow extends KeyRecord {
+  readonly use: KeyUse;
   readonly publicJwk: PublicJwk;
-  /** Compact JWE of the private key; absent once it is retired or revoked. */
+  /** Compact JWE of the private key; only while it signs or may yet. */
   readonly sealed: string | undefined;
   readonly createdAt: EpochMs;
+}
+
+export interface StoredKeys {
+  /** Of the key set; only grows. */
+  readonly seq: number;
+  /** In the order of their making: all that may still verify, and the latest of the others. */
+  readonly keys: readonly KeyRow[];
+}
+
+/** One change of the key set: all of it is written, or nothing. */
+export interface KeysChange {
+  /** The set that this was planned on. */
+  readonly seq: number;
+  /** Greater. */
+  readonly nextSeq: number;
+  /** New ones, and known ones as they are from now on. */
+  readonly rows: readonly KeyRow[];
+  readonly audit: readonly AuditEntry[];
 }
 
 /** The last numbers of a leader that ends cleanly. */
@@ -239,7 +263,7 @@ export interface MintStore {
   findPlaces(event: string, numbers: readonly number[]): Promise<ReadonlyMap<number, PlaceFound>>;
   tally(event: string): Promise<Tally>;
 
-  loadKeys(): Promise<readonly KeyRow[]>;
-  /** False: there is a signing key already. */
-  addFirstKey(lead: Lead, key: KeyRow): Promise<boolean>;
+  loadKeys(): Promise<StoredKeys>;
+  /** @throws KeysMovedError */
+  changeKeys(lead: Lead, change: KeysChange): Promise<void>;
 }

@@ -10,6 +10,8 @@ import {
   type EventChange,
   type EventRecord,
   type KeyRow,
+  type KeysChange,
+  KeysMovedError,
   type Lead,
   LeaseLostError,
   LineMovedError,
@@ -18,6 +20,7 @@ import {
   type PlaceFound,
   type StepDone,
   type StepRequest,
+  type StoredKeys,
   type StoredSegment,
 } from "../../src/store/store.ts";
 
@@ -37,13 +40,14 @@ export interface AuditRow extends AuditEntry {
 
 export class MemoryStore implements MintStore {
   readonly audit: AuditRow[] = [];
+  readonly keysAudit: AuditEntry[] = [];
   /** Set: every call fails with it, as when PostgreSQL is away. */
   trouble: Error | undefined;
   /** How often anything was asked of it. */
   calls = 0;
   readonly #clock: Clock;
   readonly #rows = new Map<string, Row>();
-  readonly #keys: KeyRow[] = [];
+  #keys: StoredKeys = { seq: 0, keys: [] };
   #lease = { holder: "", epoch: 0, expiresAt: 0, released: true };
   #segmentId = 0;
 
@@ -250,16 +254,22 @@ export class MemoryStore implements MintStore {
     return { claimed: row.claims.size, lapsed: row.record.progress.lapsed };
   }
 
-  async loadKeys(): Promise<readonly KeyRow[]> {
+  async loadKeys(): Promise<StoredKeys> {
     this.#enter();
     return this.#keys;
   }
 
-  async addFirstKey(lead: Lead, key: KeyRow): Promise<boolean> {
+  async changeKeys(lead: Lead, { seq, nextSeq, rows, audit }: KeysChange): Promise<void> {
     this.#fence(lead);
-    if (this.#keys.some(({ state }) => state === "signing")) return false;
-    this.#keys.push(key);
-    return true;
+    if (this.#keys.seq !== seq) throw new KeysMovedError("the keys were changed");
+    const byKid = new Map<string, KeyRow>(this.#keys.keys.map((key) => [key.kid, key]));
+    for (const row of rows) byKid.set(row.kid, row);
+    const keys = [...byKid.values()];
+    const signing = keys.filter(({ state }) => state === "signing").map(({ use }) => use);
+    // As the unique index does.
+    assert(new Set(signing).size === signing.length, "one key of a use signs");
+    this.#keys = { seq: nextSeq, keys };
+    this.keysAudit.push(...audit);
   }
 
   #apply(

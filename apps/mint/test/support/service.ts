@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { connectDatabase, type Database } from "@vestibule/db/connect";
+import type { Clock } from "@vestibule/kernel/clock";
 import { systemClock } from "@vestibule/kernel/clock.system";
 import { systemRandomness } from "@vestibule/kernel/randomness.system";
 import { kekOf } from "@vestibule/keys/seal";
@@ -21,7 +22,7 @@ import { systemTimers } from "../../src/timers.system.ts";
 
 export const ADMIN_TOKEN = "t".repeat(40);
 export const SUPPLY_TOKEN = "s".repeat(40);
-const KEK_BYTES = new Uint8Array(32).fill(7);
+export const KEK_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(32).fill(7);
 const KEK = Buffer.from(KEK_BYTES).toString("base64url");
 export const ISSUER = "https://mint.example";
 /** 2100-01-01 */
@@ -91,6 +92,11 @@ export class MintClient {
     return this.ask("POST", `/v1/events/${event}/admissions`, { body });
   }
 
+  keys(method: string, path: string = "", body?: unknown): Promise<Asked> {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+    return this.ask(method, `/v1/admin/keys${path}`, { body, headers });
+  }
+
   report(event: string, body: unknown, token: string = SUPPLY_TOKEN): Promise<Asked> {
     const headers = { Authorization: `Bearer ${token}` };
     return this.ask("PUT", `/v1/supply/events/${event}`, { body, headers });
@@ -136,6 +142,10 @@ export async function localMint(
   options: {
     url?: string;
     kek?: Uint8Array<ArrayBuffer>;
+    kekPrevious?: Uint8Array<ArrayBuffer>;
+    clock?: Clock;
+    /** Another one leads: it is not waited for. */
+    isStandby?: boolean;
     /** A JWKS; `null`: no supply token either, as before both were known. */
     creditKeys?: unknown;
   } = {},
@@ -149,12 +159,13 @@ export async function localMint(
       issuer: ISSUER,
       adminToken: new Secret(ADMIN_TOKEN),
       kek: kekOf(options.kek ?? KEK_BYTES),
+      kekPrevious: options.kekPrevious === undefined ? undefined : kekOf(options.kekPrevious),
       ...(options.creditKeys === null
         ? {}
         : { supplyToken: new Secret(SUPPLY_TOKEN), creditKeys: options.creditKeys }),
     },
     database,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     randomness: systemRandomness,
     timers: systemTimers,
     log: silentLog,
@@ -164,7 +175,7 @@ export async function localMint(
     throw error;
   });
   const client = new MintClient(running.url);
-  await client.ready();
+  if (options.isStandby !== true) await client.ready();
   return {
     client,
     database,

@@ -1,9 +1,11 @@
 /* oxlint-disable typescript/no-non-null-assertion -- missing values fail the test just as well */
 /** What every adapter of `MintStore` must do. Run against memory and against PostgreSQL. */
-import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { epochMs, epochSeconds, ticketNumber } from "@vestibule/kernel/units";
 import { expect, it } from "vitest";
 import {
   type EventChange,
+  type KeyRow,
+  KeysMovedError,
   type Lead,
   LeaseLostError,
   LineMovedError,
@@ -355,5 +357,54 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     const again = { settings: settings({ event, title: "Other" }), at, audit };
     expect(await store.createEvent(lead, again)).toBe(false);
     expect((await store.loadEvent(event))!.settings.title).toBe("Spring");
+  });
+
+  it("changes keys all together or not at all, on the set that it was planned on, and only for the leader", async () => {
+    const { store, lead, expireLease } = await led();
+    const { seq, keys } = await store.loadKeys();
+    const publicJwk = (kid: string) =>
+      ({ kty: "OKP", crv: "Ed25519", x: "x", kid, alg: "Ed25519", use: "sig" }) as const;
+    const row = (name: string, state: KeyRow["state"], more: Partial<KeyRow> = {}): KeyRow => ({
+      ...{ kid: `${name}-${seq}`, use: "line", state, since: at, createdAt: at, sealed: "sealed" },
+      publicJwk: publicJwk(`${name}-${seq}`),
+      ...more,
+    });
+    // Whatever another test of this store left to sign makes way.
+    const old = keys
+      .filter(({ state }) => state === "signing")
+      .map((key) => ({ ...key, state: "retired" as const, sealed: undefined }));
+    const rows = [
+      row("a", "signing"),
+      row("b", "signing", { use: "admission" }),
+      row("c", "staged"),
+    ];
+    const entry = { actor: "test", action: "key-stage", detail: {} };
+    await store.changeKeys(lead, {
+      seq,
+      nextSeq: seq + 5,
+      rows: [...old, ...rows],
+      audit: [entry],
+    });
+    const stored = await store.loadKeys();
+    expect(stored.seq).toBe(seq + 5);
+    expect(stored.keys).toEqual(expect.arrayContaining(rows));
+
+    const over = row("a", "retiring", { signedUntil: epochSeconds(9), sealed: undefined });
+    const next = row("c", "signing");
+    const change = { nextSeq: seq + 6, rows: [next, over], audit: [] };
+    await expect(store.changeKeys(lead, { ...change, seq })).rejects.toBeInstanceOf(KeysMovedError);
+    expect(await store.loadKeys()).toEqual(stored);
+    await store.changeKeys(lead, { ...change, seq: seq + 5 });
+    expect((await store.loadKeys()).keys).toEqual(expect.arrayContaining([next, over]));
+    // A second signer of one use: nothing of it is stored.
+    const second = { seq: seq + 6, nextSeq: seq + 7, rows: [row("d", "signing")], audit: [] };
+    await expect(store.changeKeys(lead, second)).rejects.toThrow(/signs|signing_keys_one_signing/);
+    expect((await store.loadKeys()).seq).toBe(seq + 6);
+
+    await expireLease();
+    await acquire(store);
+    const late = { seq: seq + 6, nextSeq: seq + 8, rows: [row("e", "staged")], audit: [] };
+    await expect(store.changeKeys(lead, late)).rejects.toBeInstanceOf(LeaseLostError);
+    expect((await store.loadKeys()).seq).toBe(seq + 6);
   });
 }

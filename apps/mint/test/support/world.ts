@@ -5,10 +5,13 @@ import type { JoinAnswer } from "@vestibule/contracts/line-api";
 import type { DripClaims } from "@vestibule/contracts/statements";
 import type { KeySet } from "@vestibule/keys/key-set";
 import { kekOf } from "@vestibule/keys/seal";
+import { kekVault } from "@vestibule/keys/vault";
 import { AppError } from "@vestibule/kernel/app-error";
 import { silentLog } from "@vestibule/service/log";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
-import { ensureKeyRing, type KeyRing } from "../../src/keys/key-ring.ts";
+import { KeyKeeper, type Leading } from "../../src/keys/key-keeper.ts";
+import { keyFacts } from "../../src/keys/key-policy.ts";
+import type { KeyRing } from "../../src/keys/key-ring.ts";
 import { signingDesk } from "../../src/keys/signing-desk.ts";
 import { creditReader } from "../../src/credit-reader.ts";
 import { LineTerm } from "../../src/lead/line-term.ts";
@@ -36,16 +39,16 @@ export interface WorldParts<Store extends MintStore> {
   readonly expireLease: () => Promise<void>;
   /** The purchase API's. */
   readonly creditKeys?: KeySet;
+  readonly rotationDays?: number;
 }
 
 export async function memoryWorld(
   change: Partial<EventSettings> = {},
-  { creditKeys }: { creditKeys?: KeySet } = {},
+  more: Pick<WorldParts<MemoryStore>, "creditKeys" | "rotationDays"> = {},
 ): Promise<World<MemoryStore>> {
   const clock = new FakeClock();
   const store = new MemoryStore(clock);
   const expireLease = async () => void clock.advance(LEASE_MS + 1);
-  const more = creditKeys === undefined ? {} : { creditKeys };
   return World.start({ store, clock, expireLease, ...more }, change);
 }
 
@@ -56,7 +59,7 @@ export class World<Store extends MintStore> {
   readonly timers: HandTimers;
   readonly mint: Mint;
   readonly tokens: Tokens;
-  readonly ring: KeyRing;
+  readonly keeper: KeyKeeper;
   /** Why ticks failed, if any did. */
   readonly failures: string[] = [];
   /** Statements signed so far. */
@@ -66,14 +69,17 @@ export class World<Store extends MintStore> {
   #seen = { seq: 0, serving: 0 };
   readonly #expireLease: () => Promise<void>;
 
-  private constructor(parts: WorldParts<Store>, { event, ring }: { event: string; ring: KeyRing }) {
+  private constructor(
+    parts: WorldParts<Store>,
+    { event, keeper }: { event: string; keeper: KeyKeeper },
+  ) {
     this.store = parts.store;
     this.clock = parts.clock;
     this.event = event;
-    this.ring = ring;
+    this.keeper = keeper;
     this.timers = new HandTimers(parts.clock);
     this.#expireLease = parts.expireLease;
-    const desk = signingDesk({ issuer: ISSUER, skewSeconds: 5, ring: () => ring });
+    const desk = signingDesk({ issuer: ISSUER, skewSeconds: 5, ring: () => keeper.ring });
     this.tokens = {
       ...desk,
       drip: (claims) => {
@@ -97,16 +103,14 @@ export class World<Store extends MintStore> {
     const { store, clock } = parts;
     const lead = await store.acquireLease({ holder: "first", ttlMs: LEASE_MS, gapNumbers: GAP });
     if (lead === undefined) throw new Error("somebody leads already");
-    const ring = await ensureKeyRing(store, {
-      lead,
-      kek: kekOf(new Uint8Array(32)),
-      now: clock.now(),
-    });
+    const vault = kekVault({ kek: kekOf(new Uint8Array(32)) });
+    const keeper = new KeyKeeper({ store, clock, vault, rotationDays: parts.rotationDays });
+    await keeper.begin({ lead, facts: keyFacts([], clock.now()) });
     const wanted = settings(change);
     const audit = { actor: "test", action: "create", detail: {} };
     await store.createEvent(lead, { settings: wanted, at: clock.now(), audit });
     await store.releaseLease(lead, []);
-    const world = new World(parts, { event: wanted.event, ring });
+    const world = new World(parts, { event: wanted.event, keeper });
     await world.lead();
     return world;
   }
@@ -151,6 +155,17 @@ export class World<Store extends MintStore> {
     const { term } = this;
     if (term !== undefined) await this.store.releaseLease(term.lead, await term.close());
     await this.lead();
+  }
+
+  get ring(): KeyRing {
+    return this.keeper.ring;
+  }
+
+  /** As whom, and by what, the keys are changed now. */
+  get leading(): Leading {
+    const term = this.mint.leading();
+    const records = term.events.map(({ line }) => line.record);
+    return { lead: term.lead, facts: keyFacts(records, this.clock.now()) };
   }
 
   get line() {

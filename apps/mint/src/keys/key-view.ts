@@ -1,0 +1,86 @@
+/** What an operator sees of the keys: states, and when each next step is safe. */
+import type { EpochMs } from "@vestibule/kernel/units";
+import { KEY_USES, type KeyUse } from "@vestibule/keys/public-key";
+import { type KeyState, safeFrom, type RotationPolicy } from "@vestibule/keys/rotation";
+import type { KeyRow, StoredKeys } from "../store/store.ts";
+import type { KeyFacts, Policies } from "./key-policy.ts";
+
+export interface KeyView {
+  readonly kid: string;
+  readonly use: KeyUse;
+  /** Present for a key from before there were two uses: every verifier takes both from it. */
+  readonly unrestricted?: true;
+  readonly state: KeyState;
+  readonly since: number;
+  /** When it stops verifying; only for a retiring key. */
+  readonly until?: number;
+  readonly createdAt: number;
+  /** What comes next; absent where nothing does but revoking. */
+  readonly next?: {
+    readonly step: "activate" | "retire";
+    readonly safeFrom: number;
+    readonly isSafe: boolean;
+    /** When the mint does it by itself, as things are. */
+    readonly dueAt?: number;
+  };
+}
+
+export interface KeysView {
+  /** The mint's clock. */
+  readonly serverTime: number;
+  readonly seq: number;
+  readonly policies: Readonly<Record<KeyUse, RotationPolicy>>;
+  /** Sales that are on and hold the schedule back. */
+  readonly frozenBy: readonly string[];
+  readonly keys: readonly KeyView[];
+}
+
+export function keysView(
+  { seq, keys }: StoredKeys,
+  {
+    now,
+    policies,
+    facts,
+  }: { readonly now: EpochMs; readonly policies: Policies; readonly facts: KeyFacts },
+): KeysView {
+  const views = KEY_USES.flatMap((use) =>
+    keys
+      .filter((key) => key.use === use)
+      .map((key) => keyView(key, { now, policy: policies[use], keys })),
+  );
+  return { serverTime: now, seq, policies, frozenBy: facts.frozenBy, keys: views };
+}
+
+export function keyView(
+  key: KeyRow,
+  {
+    now,
+    policy,
+    keys,
+  }: {
+    readonly now: EpochMs;
+    readonly policy: RotationPolicy;
+    readonly keys: readonly KeyRow[];
+  },
+): KeyView {
+  const { kid, use, state, since, createdAt, publicJwk } = key;
+  const view = {
+    ...{ kid, use, state, since, createdAt },
+    ...(publicJwk.vst_use === undefined ? { unrestricted: true as const } : {}),
+  };
+  if (state !== "staged" && state !== "retiring") return view;
+  const safe = safeFrom(key, policy);
+  const isSafe = now >= safe;
+  if (state === "retiring") {
+    return { ...view, until: safe, next: { step: "retire", safeFrom: safe, isSafe, dueAt: safe } };
+  }
+  const signing = keys.find((other) => other.use === use && other.state === "signing");
+  const first = keys.find((other) => other.use === use && other.state === "staged");
+  const { signForSeconds } = policy;
+  const dueAt =
+    signForSeconds === null || signing === undefined || first !== key
+      ? undefined
+      : Math.max(safe, signing.since + signForSeconds * 1_000);
+  const due = dueAt === undefined ? {} : { dueAt };
+  return { ...view, next: { step: "activate", safeFrom: safe, isSafe, ...due } };
+}
