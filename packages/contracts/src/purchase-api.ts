@@ -88,6 +88,7 @@ export const holdConfirmationSchema = z.strictObject({
 export const holdCancellationSchema = z.strictObject({
   reason: z._default(z.enum(["buyer", "fault"]), "buyer"),
 });
+export type HoldCancellation = z.infer<typeof holdCancellationSchema>;
 
 /** 201 of `POST /v1/events/{event}/spends`: the bare spend, for a shop that keeps its own stock. */
 export interface SpendAnswer {

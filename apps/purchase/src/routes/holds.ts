@@ -3,6 +3,7 @@ import { VISITOR_HEADER } from "@vestibule/contracts/names";
 import { parse } from "@vestibule/contracts/parse";
 import {
   type HoldAnswer,
+  type HoldCancellation,
   holdCancellationSchema,
   holdConfirmationSchema,
   type PurchaseAnswer,
@@ -73,7 +74,7 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
   app.post(`${HOLD_PATH}/cancel`, async (context) => {
     const name = readName(context);
     const by = await limited(context, await readActor(context, assertShop));
-    const { reason } = await readJson(context.req.raw, holdCancellationSchema);
+    const { reason } = await readCancellation(context);
     if (reason === "buyer")
       return answer(context, 200, holdOf(await holds.cancel({ ...name, by })));
     // A buyer's word would make any admission good for another try.
@@ -83,6 +84,12 @@ export function holdRoutes(app: ServiceApp, deps: HoldRouteDependencies): void {
     const credit = await credits.for(outcome.unspent, clock.now());
     return answer(context, 200, { ...outcome.hold, ...(credit === undefined ? {} : { credit }) });
   });
+}
+
+/** Without a body it is the buyer's own word. */
+function readCancellation(context: ServiceContext): Promise<HoldCancellation> {
+  if (context.req.header("Content-Type") === undefined) return Promise.resolve({ reason: "buyer" });
+  return readJson(context.req.raw, holdCancellationSchema);
 }
 
 /** `credit`: what the buyer shows to the mint when the slot is over by now. */
