@@ -47,6 +47,9 @@ export class Display {
     if (!isTTY) {
       const due = now - this.#lastPlain >= PLAIN_EVERY_MS || snapshot.state !== this.#lastState;
       if (!due) return;
+      if (this.#lastState === undefined) {
+        for (const { label, target } of snapshot.links) this.say(`${label.trim()}: ${target}`);
+      }
       this.#lastPlain = now;
       this.#lastState = snapshot.state;
       this.#terminal.write(`${plainLine(snapshot)}\n`);

@@ -1,6 +1,6 @@
 /** From options to a running sale, and back to nothing. */
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 import { forgetOutside, startDatabase } from "./database.ts";
 import type { Display } from "./display.ts";
@@ -191,9 +191,15 @@ async function run(context: LaunchContext, parts: Parts): Promise<void> {
       { label: "join the line", target: ready.eventUrl },
       { label: "the shop", target: `${ready.edge}/` },
       { label: "steer the sale", target: `${ready.mint}/openapi.json` },
-      { label: "  its token", target: `adminToken in ${home.secretsFile}` },
+      { label: "  its token", target: `adminToken in ${shortPath(home.secretsFile)}` },
     ],
   });
+}
+
+/** From here, when that is shorter: a narrow terminal cuts the end of a line. */
+function shortPath(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith("..") ? path : fromHere;
 }
 
 type Step = <Value>(

@@ -71,7 +71,7 @@ test("trouble is read to its end on a narrow terminal", () => {
   expect(lines.map((line) => line.trim()).join(" ")).toContain("and that is all");
 });
 
-test("without a terminal there is a line every five seconds, and at once when the state changes", () => {
+test("without a terminal there are the links once, a line every five seconds, and at once when the state changes", () => {
   const written: string[] = [];
   const display = new Display({
     isTTY: false,
@@ -81,10 +81,12 @@ test("without a terminal there is a line every five seconds, and at once when th
     write: (text) => written.push(text),
   });
   for (let ms = 0; ms < 10_000; ms += 1_000) display.show(SNAPSHOT, ms);
-  expect(written.length).toBe(2);
+  const { links } = SNAPSHOT;
+  for (const { target } of links) expect(written.join("")).toContain(target);
+  expect(written.length).toBe(links.length + 2);
   display.show({ ...SNAPSHOT, state: "soldout" }, 10_000);
   display.show({ ...SNAPSHOT, state: "ended" }, 10_500);
-  expect(written.length).toBe(4);
+  expect(written.length).toBe(links.length + 4);
   expect(written.join("")).not.toContain("\u001b");
 });
 
