@@ -194,7 +194,7 @@ class Repair implements GateRepair {
 
   async #repair(of: SkuRef): Promise<void> {
     const { gate, ledger } = this.#options;
-    /** The gate that was told of every buyer, by the name of its life. */
+    /** The gate that was told of every buyer, by the name of its life: nobody repaired it since. */
     let toldLife: string | undefined;
     for (let moved = 0; moved < REPAIR_TRIES_MAX;) {
       const state = await gate.inspect(of);
@@ -204,13 +204,17 @@ class Repair implements GateRepair {
       const standing = this.#remember(of, await ledger.standing({ ...of, jtis }));
       if (standing === undefined) return;
       const repair = planOf(state, standing, { wasTold: toldLife === state.life });
-      if (repair !== undefined && !(await gate.repair({ ...of, ...repair }))) {
+      const isDone = repair === undefined || (await gate.repair({ ...of, ...repair }));
+      if (isDone && repair !== undefined) this.#tell(of, state, repair);
+      const isSure = repair?.sure ?? state.sure;
+      const mayBeTold = toldLife === undefined && standing.taken <= BUYERS_TOLD_MAX;
+      if (isDone && (isSure || !mayBeTold)) return;
+      // Only a counter that is right shows who buys past the gate while it is told: no repair was needed, and nothing moved
+      // between the two looks, which may have agreed by chance.
+      if (repair !== undefined || (await gate.inspect(of)).version !== state.version) {
         moved += 1;
         continue;
       }
-      if (repair !== undefined) this.#tell(of, state, repair);
-      const isSure = repair?.sure ?? state.sure;
-      if (isSure || toldLife !== undefined || standing.taken > BUYERS_TOLD_MAX) return;
       // Then it is looked at once more: whoever bought past the gate meanwhile shows in its counter.
       if (!(await this.#tellBuyers(of))) return;
       toldLife = state.life;
@@ -262,7 +266,7 @@ class Repair implements GateRepair {
  * What the gate should be, when that is not what it is. `left` is what PostgreSQL has, less what is counted
  * off for those who are still on their way to it; PostgreSQL has counted the spent ones itself.
  *
- * @param gate.wasTold it was told of every buyer since it last forgot any.
+ * @param gate.wasTold it was told of every buyer since its counter was right, and was not repaired since.
  */
 export function planOf(
   state: GateState,
@@ -274,12 +278,14 @@ export function planOf(
   // A lease in its time is settled by its holder.
   const isAnyoneGone = state.leases.some(({ expired }) => expired);
   const drop = unspent.filter(({ expired }) => expired).slice(0, REPAIRED_AT_ONCE_MAX);
-  // Below 0 when more is asked for than there is: what they give back pays for that first. Whoever is not dropped
-  // yet keeps their seats until the next repair.
-  const wanted = left - (seatsOf(unspent) - seatsOf(drop));
+  // Below 0 when more is asked for than there is: what they give back pays for that first.
+  const right = left - seatsOf(unspent);
+  // Whoever is not dropped yet keeps their seats until the next repair.
+  const wanted = right + seatsOf(drop);
   // Too high: something was sold past the gate. No counter: it may have forgotten everybody.
-  const mayHaveMissed = state.left === undefined || wanted < state.left;
-  const sure = taken === 0 || ((state.sure || wasTold) && !mayHaveMissed);
+  const mayHaveMissed = state.left === undefined || right < state.left;
+  // Too low hides what was sold past it: enough to stay sure (seats that come back), not to become it.
+  const sure = taken === 0 || (state.sure ? !mayHaveMissed : wasTold && right === state.left);
   if (wanted === state.left && !isAnyoneGone && sure === state.sure) return undefined;
   return {
     version: state.version,

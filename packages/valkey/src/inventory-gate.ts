@@ -66,7 +66,10 @@ export interface GateState {
   readonly sure: boolean;
   /** Changes with every reservation and every settlement, and is never used again after a flush. */
   readonly version: string;
-  /** The same from one loss of memory to the next: what was told to a gate with this name it still knows. */
+  /**
+   * The same from one loss of memory or repair to the next: what was told to a gate with this name it still knows, and
+   * its counter still shows whoever bought past it since.
+   */
   readonly life: string;
 }
 
@@ -99,7 +102,7 @@ export interface InventoryGate {
    * Sets the counter and ends these leases, unless the gate has moved on from `version`. Two counters are set
    * right all the same, or it could never be done while a crowd is at the gate: one that is unknown, and one that is
    * surely too high. What was asked for since `version` is taken off `left` then, and `drop` keeps its seats: for the
-   * moment too few may be left, never too many.
+   * moment too few may be left, never too many; and it is not sure, since too few hides who bought past it.
    *
    * @returns whether it was done. @throws StoreAwayError
    */

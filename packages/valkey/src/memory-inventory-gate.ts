@@ -83,7 +83,7 @@ export function createMemoryInventoryGate(
       const counter = counterOf(of, now);
       return {
         version: versionOf(counter),
-        life: String(counter.born),
+        life: `${counter.born}.${counter.repairs}`,
         left: counter.left,
         sure: counter.sure,
         buyers: counter.sold.size,
@@ -150,7 +150,7 @@ function repair(counter: Counter, of: GateRepair): boolean {
   }
   counter.moves += 1;
   counter.repairs += 1;
-  counter.sure = of.sure;
+  counter.sure = of.sure && !hasMoved;
   counter.left = left;
   return true;
 }

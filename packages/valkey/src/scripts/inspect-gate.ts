@@ -8,7 +8,7 @@ export const INSPECT_GATE: Script<GateState> = {
   text: `-- inspect_gate: one moment of a gate.
 -- KEYS[1..3]  state, leases, sold (one hash tag)
 -- ARGV[1]  milliseconds that the keys are kept
--- Returns  {born, version (born.moves.repairs.asked.seats under a lease), known 1 or 0, left, sure 1 or 0, buyers, {jti, quantity, expired 1 or 0, jti, ...}}
+-- Returns  {life (born.repairs), version (born.moves.repairs.asked.seats under a lease), known 1 or 0, left, sure 1 or 0, buyers, {jti, quantity, expired 1 or 0, jti, ...}}
 -- A gate that was never used gets a version, so that a repair can tell whether it moved.
 ${GATE_STATE}
 local state = read_state()
@@ -27,7 +27,8 @@ for index = 1, #held, 2 do
 end
 local version = state.born .. '.' .. digits(state.moves) .. '.' .. digits(state.repairs)
   .. '.' .. digits(state.asked) .. '.' .. digits(leased)
-return {state.born, version, state.left and 1 or 0, (state.left or 0) - (state.left and state.owed or 0), state.sure and 1 or 0, redis.call('SCARD', SOLD), leases}
+local life = state.born .. '.' .. digits(state.repairs)
+return {life, version, state.left and 1 or 0, (state.left or 0) - (state.left and state.owed or 0), state.sure and 1 or 0, redis.call('SCARD', SOLD), leases}
 `,
   read: (reply) => {
     if (!Array.isArray(reply) || reply.length !== 7) return undefined;

@@ -8,14 +8,15 @@ export const REPAIR_GATE: Script<boolean> = {
 -- KEYS[1..3]  state, leases, sold (one hash tag)
 -- ARGV[1]  version
 -- ARGV[2]  seats left, below 0 when leases are for more than there is, by a look at the gate and a later one at what was sold
--- ARGV[3]  1 when every buyer is known from now on, 0 when not
+-- ARGV[3]  1 when every buyer is known from now on, 0 when not; of a gate that moved it is not believed
 -- ARGV[4]  milliseconds that the keys are kept
 -- ARGV[5]  how many jti follow whose leases are dropped; the rest are buyers
 -- ARGV[6..]  jti
 -- Returns  1 done, 0 the gate moved
 -- A gate that moved is left alone, with two exceptions, or it could never be set right while a crowd is at it: its
 -- counter is unknown, or surely too high (above what was left and everything that could come back). Then all
--- that was asked for since the look is taken off: at most too little is left, until the next repair.
+-- that was asked for since the look is taken off: at most too little is left, until the next repair. And it is not
+-- sure: with too little left nobody sees in the counter who bought past the gate meanwhile.
 ${GATE_STATE}
 local state = read_state()
 local born, moves, repairs, asked, leased = string.match(ARGV[1], '^(%d+%-%d+)%.(%d+)%.(%d+)%.(%d+)%.(%d+)$')
@@ -43,7 +44,7 @@ end
 if moved then
   left = left - (state.asked - whole(asked))
 end
-state.sure = ARGV[3] == '1'
+state.sure = ARGV[3] == '1' and not moved
 state.left, state.owed = math.max(0, left), math.max(0, -left)
 state.repairs = state.repairs + 1
 save_state(state, ARGV[4])
