@@ -85,7 +85,11 @@ async function bareEvalsha(url: string): Promise<Side> {
   const sha = (await redis.script("LOAD", CONSTANT_SCRIPT)) as string;
   const policy = [String(POLICY.capacity), String(POLICY.refillMs)] as const;
   return {
-    take: (identity) => redis.evalsha(sha, 1, `vst:bucket:floor:${identity}`, ...policy),
+    // It looks at its answer, as ours does.
+    take: async (identity) => {
+      const answer = await redis.evalsha(sha, 1, `vst:bucket:floor:${identity}`, ...policy);
+      if (answer !== 1) throw new Error("not the constant");
+    },
     small: () => Promise.resolve(false),
   };
 }
