@@ -83,6 +83,9 @@ export const KEYS_PER_USE_MAX: number = JWKS_KEYS_MAX / 2;
 export const LINE_KEY_SLACK_SECONDS = 3_600;
 export const KEY_REASON_CHARS_MAX = 500;
 
+/** A location's name, as it reports it to the mint. */
+export const LOCATION_CHARS_MAX = 64;
+
 /** How long a statement may be relied on when the mint cannot be reached. */
 export const DRIP_STATEMENT_SECONDS = 3_600;
 export const MANIFEST_STATEMENT_SECONDS = 7 * 86_400;
