@@ -11,6 +11,9 @@ export const locationSchema = z
     z.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "Letters, digits, dots, underscores and hyphens"),
   );
 
+/** 128 bits or more, base64url: a question's nonce. */
+export const NONCE_TEXT = /^[\w-]{22,64}$/;
+
 /** What a location makes of its own clock. */
 export const CLOCK_STATES = ["unknown", "good", "warn", "wrong"] as const;
 export type ClockState = (typeof CLOCK_STATES)[number];
@@ -27,8 +30,8 @@ export type ClockEstimate = z.infer<typeof estimateSchema>;
  * is authenticated; 200 `{time}`, 429 when one sender asks too often, 422 for anything malformed. Never cached.
  */
 export const clockReportSchema = z.strictObject({
-  /** 128 bits or more, base64url, new for each question: an old answer cannot be mistaken for this one's. */
-  nonce: z.string().check(z.regex(/^[\w-]{22,64}$/)),
+  /** New for each question: an old answer cannot be mistaken for this one's. */
+  nonce: z.string().check(z.regex(NONCE_TEXT)),
   state: z.enum(CLOCK_STATES),
   estimate: z.optional(estimateSchema),
   /** `seq` of the key set that the location has: how far a rotation has come. */
@@ -40,7 +43,7 @@ export type ClockReport = z.infer<typeof clockReportSchema>;
 /** The answer: `time` is a `vst-time+jwt`. */
 export const clockAnswerSchema = z.object({ time: z.string() });
 
-/** Claims of `vst-time+jwt`, signed by a key of use `line`. */
+/** Claims of `vst-time+jwt`, signed by a key of use `line`. No `exp`: whoever asks cannot go by a clock. */
 export const timeClaimsSchema = z.object({
   iss: z.string(),
   iat: z.int(),

@@ -13,7 +13,7 @@ export type TokenRefusal =
         | "wrong-type"
         /** Worth a look at the mint's key set, once per cool-down. */
         | "unknown-key"
-        /** The key has retired, by this verifier's clock. */
+        /** The key has retired, by this verifier's clock; for a time, by the statement's own. */
         | "key-over"
         | "bad-signature"
         /** This runtime could not verify at all: our fault, never the client's. Answer 503. */

@@ -1,4 +1,5 @@
 /** What the mint signs. The edge never imports it (law 6). */
+import { NONCE_TEXT } from "@vestibule/contracts/edges-api";
 import { STATEMENT_BYTES_MAX } from "@vestibule/contracts/limits";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
 import type { SigningKey } from "@vestibule/keys/signing-key";
@@ -14,7 +15,14 @@ import {
 import { admissionId } from "./admission-id.ts";
 import { isHash, isNumber, isSeconds } from "./claims.ts";
 import { bounded, signJws, signToken } from "./sign-jws.ts";
-import { ADMISSION_TYP, type Action, DRIP_TYP, MANIFEST_TYP, TICKET_TYP } from "./types.ts";
+import {
+  ADMISSION_TYP,
+  type Action,
+  DRIP_TYP,
+  MANIFEST_TYP,
+  TICKET_TYP,
+  TIME_TYP,
+} from "./types.ts";
 
 export interface TicketClaims {
   readonly issuer: string;
@@ -75,4 +83,18 @@ export async function signDrip(key: SigningKey, claims: DripClaims): Promise<str
 /** @throws AssertionError when the text would be longer than a verifier looks at. */
 export async function signManifest(key: SigningKey, claims: ManifestClaims): Promise<string> {
   return bounded(await signJws(key, MANIFEST_TYP, claims), STATEMENT_BYTES_MAX);
+}
+
+/**
+ * The mint's clock, for one question. Whoever asked bounds it by their own round trip: `at` must be read after the
+ * question arrived, and before this answer leaves.
+ *
+ * @throws AssertionError as above.
+ */
+export async function signTime(
+  key: SigningKey,
+  { issuer, nonce, at }: { readonly issuer: string; readonly nonce: string; readonly at: EpochMs },
+): Promise<string> {
+  assert(NONCE_TEXT.test(nonce), "a question's nonce");
+  return signToken(key, TIME_TYP, { iss: issuer, iat: toSeconds(at), nonce, at });
 }

@@ -3,6 +3,8 @@ export const TICKET_TYP = "vst-ticket+jwt";
 export const ADMISSION_TYP = "vst-admission+jwt";
 export const DRIP_TYP = "vst-drip+jwt";
 export const MANIFEST_TYP = "vst-manifest+jwt";
+/** The mint's clock, for whoever asked with a nonce. */
+export const TIME_TYP = "vst-time+jwt";
 /** The only one that the purchase API signs, with a key of its own. */
 export const CREDIT_TYP = "vst-credit+jwt";
 
@@ -11,6 +13,7 @@ export type TokenTyp =
   | typeof ADMISSION_TYP
   | typeof DRIP_TYP
   | typeof MANIFEST_TYP
+  | typeof TIME_TYP
   | typeof CREDIT_TYP;
 
 /** What an admission lets its visitor do. */
