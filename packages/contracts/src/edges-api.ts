@@ -27,7 +27,9 @@ export type ClockEstimate = z.infer<typeof estimateSchema>;
 
 /**
  * `POST {mint}/v1/edges/{location}/clock`: asks for the mint's time, and tells what the last answers came to. Nobody
- * is authenticated; 200 `{time}`, 429 when one sender asks too often, 422 for anything malformed. Never cached.
+ * is authenticated; 200 `{time}`, 429 when one sender asks too often, 422 for anything malformed, 503 from a mint that
+ * is too busy or does not lead: only the clock that signs tickets and admissions counts, so the next mint is asked.
+ * Never cached.
  */
 export const clockReportSchema = z.strictObject({
   /** New for each question: an old answer cannot be mistaken for this one's. */
