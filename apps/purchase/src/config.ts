@@ -1,5 +1,6 @@
 import { SKEW_SECONDS_DEFAULT, SKEW_SECONDS_MAX } from "@vestibule/contracts/limits";
 import { MINT_URLS_MAX } from "@vestibule/feed/limits";
+import { TRUST_PROXY_HOPS_MAX } from "@vestibule/service/client-address";
 import {
   type Config,
   flag,
@@ -20,7 +21,7 @@ import {
 import { Secret } from "@vestibule/service/secret";
 import { parseStoreUrl } from "@vestibule/valkey/store-url";
 import * as z from "zod/mini";
-import { TRUST_PROXY_HOPS_MAX, VALKEY_DEADLINE_MS } from "./limits.ts";
+import { VALKEY_DEADLINE_MS } from "./limits.ts";
 
 /** `10/1s`: a bucket of ten, to which one comes back every second. */
 export interface Allowance {

@@ -5,7 +5,6 @@ import { assert } from "@vestibule/kernel/assert";
 import { GATE_LEASE_MS } from "@vestibule/valkey/inventory-gate";
 
 export const VALKEY_DEADLINE_MS = { min: 50, default: 250, max: 2_000 } as const;
-export const TRUST_PROXY_HOPS_MAX = 10;
 
 /** One call to PostgreSQL with everything in it, and one statement of it: as `packages/db` has them by default. */
 export const DATABASE_DEADLINE_MS = 5_000;

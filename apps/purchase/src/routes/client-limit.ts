@@ -1,7 +1,7 @@
 /** One bucket for each client address, for whatever anybody may ask without an admission. */
 import type { ServiceContext } from "@vestibule/service/app";
+import { addressOfRequest } from "@vestibule/service/client-address";
 import { answerHeadersOf } from "../attempt.ts";
-import { clientAddress } from "../client-address.ts";
 import type { Limiter } from "../limiter.ts";
 
 export interface ClientLimit {
@@ -21,11 +21,7 @@ export function createClientLimit({
   trustProxyHops: number;
 }): ClientLimit {
   const addressOf = ({ env: { incoming } }: ServiceContext): string =>
-    clientAddress({
-      socket: incoming.socket.remoteAddress,
-      forwardedFor: incoming.headersDistinct["x-forwarded-for"]?.join(","),
-      hops,
-    });
+    addressOfRequest(incoming, hops);
   return {
     take: (context) => limiter.take(addressOf(context), answerHeadersOf(context)),
     giveBack: (context) => limiter.giveBack(addressOf(context)),

@@ -2,7 +2,10 @@
  * Whose address a request is counted under. Only `X-Forwarded-For` is ever read, and of it only the
  * entry that a proxy of ours wrote; `Forwarded`, `X-Real-IP` and `CF-Connecting-IP` are the client's to invent.
  */
+import type { IncomingMessage } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
+
+export const TRUST_PROXY_HOPS_MAX = 10;
 
 export interface AddressSource {
   /** The peer of the connection; `undefined` when it is gone, or no IP connection. */
@@ -15,6 +18,15 @@ export interface AddressSource {
 
 /** One bucket for all of whom nothing is known. */
 const UNKNOWN = "unknown";
+
+/** @param hops Proxies before this service that append to `X-Forwarded-For`; 0: the header is not read. */
+export function addressOfRequest(incoming: IncomingMessage, hops: number): string {
+  return clientAddress({
+    socket: incoming.socket.remoteAddress,
+    forwardedFor: incoming.headersDistinct["x-forwarded-for"]?.join(","),
+    hops,
+  });
+}
 
 /**
  * With `hops` proxies: the entry that many places from the right, which the outermost of them wrote. When it
