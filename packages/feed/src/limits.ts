@@ -42,6 +42,13 @@ export const KEYS_TRUST_MS = 86_400_000;
 /** While a mint's key set is older than a statement says: asked again at most this often. */
 export const KEYS_BEHIND_EVERY_MS = 1_000;
 
+/** A question for the time that took longer is not used: it would measure nothing that decides. */
+export const ROUND_TRIP_MS_MAX: number = MINT_DEADLINE_MS;
+/** Between two clocks, each of which is slewed by no more than 500 ppm, as kernels bound it. */
+export const DRIFT_PPM_MAX = 1_000;
+/** How long an answer says anything: the drift has cost 600 ms by then. */
+export const READING_TRUST_MS = 600_000;
+
 assert(
   MANIFEST_STALE_MS + 2 * MINT_DEADLINE_MS + KEYS_BEHIND_EVERY_MS <= REVOCATION_SECONDS_MAX * 1_000,
   "a statement that tells of a revocation, and the keys, are here within the stated time",
