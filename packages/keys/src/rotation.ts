@@ -21,6 +21,8 @@ export interface KeyRecord {
   readonly state: KeyState;
   /** When it took this state. For `staged`: when the published set first held it. */
   readonly since: EpochMs;
+  /** `seq` of the first published set that held it, where it was written down. */
+  readonly firstSeq?: number;
   /**
    * The latest `exp` among all that it signed, where the mint knows. Retiring lasts at least until then, also
    * when the policy's longest life has become shorter since.
@@ -132,7 +134,7 @@ export function plan(
   assertPolicy(policy);
   const actions: RotationAction[] = [];
   for (const key of keys) {
-    if (key.state === "retiring" && now >= safeFrom(key, policy))
+    if (key.state === "retiring" && now >= safeFrom(key, { policy }))
       actions.push({ do: "retire", kid: key.kid });
   }
   const signing = signingKey(keys);
@@ -168,9 +170,10 @@ function mayTakeOver(
   },
 ): boolean {
   // Whoever meets a key too young to be in their copy asks for the set again; not signing would stop everybody.
-  if (signing === undefined) return !standIn || now >= safeFrom(next, policy);
+  if (signing === undefined) return !standIn || now >= safeFrom(next, { policy });
   if (policy.signForSeconds === null) return false;
-  return now >= later(signing.since, policy.signForSeconds) && now >= safeFrom(next, policy);
+  const safe = safeFrom(next, { policy, signing });
+  return now >= later(signing.since, policy.signForSeconds) && now >= safe;
 }
 
 /** The change that `request` asks for, when it is safe at `now`; else since when it will be. Revoking always is. */
@@ -195,7 +198,7 @@ export function check(
   const from = request.do === "promote" ? "staged" : "retiring";
   if (key.state !== from) return refuse({ reason: "wrong-state", state: key.state });
   const signing = signingKey(keys);
-  const safe = safeFrom(key, policy);
+  const safe = safeFrom(key, { policy, signing });
   if (now < safe && request.force !== true)
     return refuse({ reason: "not-yet-safe", safeFrom: safe });
   return request.do === "promote"
@@ -207,21 +210,28 @@ export function check(
  * The records after `action`. A store that keeps them in a database does the same in one transaction.
  *
  * @param at.newKid the key that was made for `stage`.
+ * @param at.seq number of the set that will hold it first, where it is known.
  * @param at.signedUntil latest `exp` that the replaced key signed, where it is known.
  */
 export function apply(
   keys: readonly KeyRecord[],
   action: RotationAction,
-  at: { readonly now: EpochMs; readonly newKid?: string; readonly signedUntil?: EpochSeconds },
+  at: {
+    readonly now: EpochMs;
+    readonly newKid?: string;
+    readonly seq?: number;
+    readonly signedUntil?: EpochSeconds;
+  },
 ): readonly KeyRecord[] {
-  const { now, newKid, signedUntil } = at;
+  const { now, newKid, seq, signedUntil } = at;
   switch (action.do) {
     case "stage": {
       assert(newKid !== undefined, "a staged key has been made");
       assert(!keys.some((key) => key.kid === newKid), "a key is staged once");
       assert(!action.signAtOnce || signingKey(keys) === undefined, "one key signs");
       const state = action.signAtOnce ? "signing" : "staged";
-      return [...keys, { kid: newKid, state, since: now }];
+      const first = seq === undefined ? {} : { firstSeq: seq };
+      return [...keys, { kid: newKid, state, since: now, ...first }];
     }
     case "promote": {
       assert(signingKey(keys)?.kid === action.replaces, "one key signs");
@@ -244,9 +254,25 @@ export function apply(
   }
 }
 
-/** From when the key's next step (`staged` → signs, `retiring` → retired) refuses nobody. */
-export function safeFrom(key: KeyRecord, policy: RotationPolicy): EpochMs {
-  if (key.state === "staged") return later(key.since, policy.stagedSeconds);
+/**
+ * From when the key's next step (`staged` → signs, `retiring` → retired) refuses nobody.
+ *
+ * A staged key that is in every set that holds the signing key is safe at once: whoever verifies by the one has the
+ * other. So it is with the first two keys of a store, which one set brought. By the numbers of the sets, and not by any
+ * clock: those of two mints differ. Where the signing key itself is not known yet, both are equally unknown.
+ *
+ * @param by.signing the key of this use that signs now.
+ */
+export function safeFrom(
+  key: KeyRecord,
+  by: { readonly policy: RotationPolicy; readonly signing?: KeyRecord | undefined },
+): EpochMs {
+  const { policy, signing } = by;
+  if (key.state === "staged") {
+    const { firstSeq } = key;
+    const isKnown = firstSeq !== undefined && firstSeq <= (signing?.firstSeq ?? -1);
+    return isKnown ? key.since : later(key.since, policy.stagedSeconds);
+  }
   assert(key.state === "retiring", "only a staged or retiring key waits for something");
   const byPolicy = later(key.since, policy.retiringSeconds);
   if (key.signedUntil === undefined) return byPolicy;
@@ -275,7 +301,7 @@ export function publishedKeys(
   for (const key of keys) {
     if (key.state === "staged" || key.state === "signing") published.push({ kid: key.kid });
     if (key.state !== "retiring") continue;
-    const end = safeFrom(key, policy);
+    const end = safeFrom(key, { policy });
     const exp = epochSeconds(Math.ceil(end / 1000) - policy.skewSeconds);
     if (now < end) published.push({ kid: key.kid, exp });
   }

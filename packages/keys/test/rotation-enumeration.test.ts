@@ -42,8 +42,16 @@ interface Truth {
   readonly skewSeconds: number;
   readonly lagSeconds: number;
   readonly lifeSeconds: number;
+  /** Each set has a number of its own. */
+  readonly numbered: boolean;
 }
-const truth: Truth = { cacheSeconds: 1, skewSeconds: 1, lagSeconds: 1, lifeSeconds: 2 };
+const truth: Truth = {
+  cacheSeconds: 1,
+  skewSeconds: 1,
+  lagSeconds: 1,
+  lifeSeconds: 2,
+  numbered: true,
+};
 
 /** All moments are relative to now, in seconds. */
 interface State {
@@ -51,6 +59,8 @@ interface State {
     readonly kid: string;
     readonly state: KeyRecord["state"];
     readonly age: number;
+    /** Which of the keys came in an earlier set: 0, 1, 2 …; of one set the same. */
+    readonly first: number;
     /** Signs because another was revoked, and not every copy has it yet: whoever meets it asks for the set. */
     readonly hasty: boolean;
   }[];
@@ -63,10 +73,11 @@ interface State {
 type Command = RotationRequest | { readonly do: "plan" } | { readonly do: "nothing" };
 
 const records = (state: State): KeyRecord[] =>
-  state.keys.map(({ kid, state: is, age }) => ({
+  state.keys.map(({ kid, state: is, age, first }) => ({
     kid,
     state: is,
     since: epochMs(NOW - age * 1_000),
+    firstSeq: first,
   }));
 
 function commands(state: State, force: boolean): Command[] {
@@ -81,14 +92,16 @@ function commands(state: State, force: boolean): Command[] {
 /** The state a second later; a text: what went wrong; `undefined`: the command was refused. */
 function after(state: State, command: Command, world: Truth): State | string | undefined {
   let keys: readonly KeyRecord[] = records(state);
+  const hasty = new Set(state.keys.filter((key) => key.hasty).map(({ kid }) => kid));
+  // Of the set that this second brings.
+  const seq = world.numbered ? Math.max(-1, ...state.keys.map(({ first }) => first)) + 1 : 0;
   let made = 0;
   const newKid = () => `new${(made += 1)}`;
   const perform = (action: ReturnType<typeof plan>[number]) => {
-    keys = apply(
-      keys,
-      action,
-      action.do === "stage" ? { now: NOW, newKid: newKid() } : { now: NOW },
-    );
+    // Whoever does not know the one does not know the other.
+    if (action.do === "promote" && hasty.has(action.replaces ?? "")) hasty.add(action.kid);
+    const at = action.do === "stage" ? { now: NOW, newKid: newKid(), seq } : { now: NOW };
+    keys = apply(keys, action, at);
   };
   if (command.do === "plan") for (const action of plan(keys, NOW, policy)) perform(action);
   else if (command.do !== "nothing") {
@@ -97,7 +110,6 @@ function after(state: State, command: Command, world: Truth): State | string | u
     perform(asked.value);
   }
   // As the mint does in the same transaction: whatever happened, something signs.
-  const hasty = new Set(state.keys.filter((key) => key.hasty).map(({ kid }) => kid));
   if (signingKey(keys) === undefined) {
     for (const action of plan(keys, NOW, { ...policy, signForSeconds: null })) perform(action);
     const kid = signingKey(keys)?.kid;
@@ -135,10 +147,11 @@ function after(state: State, command: Command, world: Truth): State | string | u
     }
   }
   return canonical({
-    keys: live.map(({ kid, state: is, since }) => ({
+    keys: live.map(({ kid, state: is, since, firstSeq: first = 0 }) => ({
       kid,
       state: is,
       age: Math.min((NOW - since) / 1_000 + 1, AGE_MAX),
+      first,
       hasty: hasty.has(kid),
     })),
     copies: copies.map((copy) => copy.map(([kid, exp]) => [kid, exp === null ? null : exp - 1])),
@@ -155,7 +168,10 @@ function canonical(state: State): State {
     if (!names.has(kid)) names.set(kid, `k${names.size}`);
     return names.get(kid)!;
   };
-  const keys = state.keys.map((key) => ({ ...key, kid: name(key.kid) }));
+  const ranks = [...new Set(state.keys.map(({ first }) => first))].sort((a, b) => a - b);
+  const keys = state.keys.map((key) => ({
+    ...{ ...key, kid: name(key.kid), first: ranks.indexOf(key.first) },
+  }));
   const tokens = state.tokens.map(([kid, exp]) => [name(kid), exp] as const);
   // What no token needs any more and no key is makes no difference in a copy.
   const copies = state.copies.map((copy) =>
@@ -168,16 +184,26 @@ function explore({ world = truth, force = false }: { world?: Truth; force?: bool
   readonly states: number;
   readonly wrong: ReadonlySet<string>;
 } {
-  const first: State = {
-    keys: [{ kid: "k0", state: "signing", age: AGE_MAX, hasty: false }],
+  const signing = { kid: "k0", state: "signing", first: 0, hasty: false } as const;
+  const known: State = {
+    keys: [{ ...signing, age: AGE_MAX }],
     copies: Array.from({ length: world.cacheSeconds + world.lagSeconds }, () => [
       ["k0", null] as const,
     ]),
     tokens: [],
   };
-  const seen = new Set([JSON.stringify(first)]);
+  // A store that was empty a second ago: one set brought both keys, and there are no copies of any other.
+  const fresh: State = {
+    keys: [
+      { ...signing, age: 1 },
+      { kid: "k1", state: "staged", age: 1, first: 0, hasty: false },
+    ],
+    copies: [],
+    tokens: [],
+  };
+  let edge: readonly State[] = [known, fresh];
+  const seen = new Set(edge.map((state) => JSON.stringify(state)));
   const wrong = new Set<string>();
-  let edge: readonly State[] = [first];
   while (edge.length > 0) {
     const next: State[] = [];
     for (const state of edge) {
@@ -213,6 +239,7 @@ test.each<[string, Parameters<typeof explore>[0]]>([
     { world: { ...truth, cacheSeconds: 3 } },
   ],
   ["clocks are a second further apart, on one side alone", { world: { ...truth, skewSeconds: 2 } }],
+  ["sets have no numbers of their own", { world: { ...truth, numbered: false } }],
 ])("canary: a refusal is found when %s", (_name, broken) => {
   expect([...explore(broken).wrong].join()).toContain("a valid token is refused");
 });

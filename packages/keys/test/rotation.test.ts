@@ -115,6 +115,26 @@ describe("the plan", () => {
     });
   });
 
+  test("a successor that is in every set with the signing key is safe at once, and no other, whatever a clock says", () => {
+    const signing: KeyRecord = { kid: "a", state: "signing", since: START, firstSeq: 7 };
+    const staged = (firstSeq?: number): KeyRecord => ({
+      ...{ kid: "b", state: "staged", since: seconds(START, -1) },
+      ...(firstSeq === undefined ? {} : { firstSeq }),
+    });
+    const { firstSeq: _unknown, ...older } = signing;
+    const asked = (...keys: KeyRecord[]) =>
+      check(keys, { do: "promote", kid: "b" }, START, policy).ok;
+    expect(asked(signing, staged(7))).toBe(true);
+    expect(asked(signing, staged(6))).toBe(true);
+    expect(asked(signing, staged(8))).toBe(false);
+    // Keys from before sets had numbers wait, and so does one of which no set is known.
+    expect(asked(signing, staged())).toBe(false);
+    expect(asked(older, staged(7))).toBe(false);
+    expect(asked({ ...signing, state: "retiring" }, staged(7))).toBe(false);
+    // By schedule it waits for its turn all the same.
+    expect(plan([signing, staged(7)], seconds(START, 86_399), policy)).toEqual([]);
+  });
+
   test("when the signing key is revoked the successor signs at once, however young", () => {
     const made = namer();
     let keys = step([], START, made);
@@ -201,7 +221,7 @@ describe("a step that is asked for", () => {
   test("a key that is known to have signed for longer retires later, whatever the policy says now", () => {
     const until = epochSeconds(START / 1000 + 9_000);
     const key: KeyRecord = { kid: "old", state: "retiring", since: START, signedUntil: until };
-    expect(safeFrom(key, policy)).toBe(seconds(START, 9_010));
+    expect(safeFrom(key, { policy })).toBe(seconds(START, 9_010));
   });
 });
 

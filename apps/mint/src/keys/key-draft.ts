@@ -26,11 +26,15 @@ export class KeyDraft {
   readonly #vault: KeyVault;
   readonly #now: EpochMs;
   readonly #facts: KeyFacts;
+  /** Number of the set that holds what is made here. */
+  readonly seq: number;
 
   constructor(
     stored: StoredKeys,
     { vault, now, facts }: { vault: KeyVault; now: EpochMs; facts: KeyFacts },
   ) {
+    // A database that lost its last commits counts on from a later moment than the ones it lost.
+    this.seq = Math.max(stored.seq + 1, now);
     this.#rows = new Map(stored.keys.map((key) => [key.kid, key]));
     this.#vault = vault;
     this.#now = now;
@@ -66,7 +70,7 @@ export class KeyDraft {
     const old = replaced === undefined ? undefined : this.#rows.get(replaced);
     const after = apply(before, action, {
       now: this.#now,
-      ...(made === undefined ? {} : { newKid: made.kid }),
+      ...(made === undefined ? {} : { newKid: made.kid, seq: this.seq }),
       ...(old === undefined ? {} : { signedUntil: signedUntil(old, this.#now, this.#facts) }),
     });
     for (const record of after) {

@@ -191,10 +191,9 @@ export class KeyKeeper {
   }
 
   async #store(lead: Lead, draft: KeyDraft): Promise<void> {
-    const { store, clock } = this.#options;
+    const { store } = this.#options;
     const { seq } = this.stored;
-    // A database that lost its last commits counts on from a later moment than the ones it lost.
-    const nextSeq = Math.max(seq + 1, clock.now());
+    const nextSeq = draft.seq;
     this.#doubtful = true;
     await store.changeKeys(lead, { seq, nextSeq, rows: draft.changed, audit: draft.audit });
     await this.#adopt({ seq: nextSeq, keys: draft.keys });

@@ -69,12 +69,12 @@ export function keyView(
     ...(publicJwk.vst_use === undefined ? { unrestricted: true as const } : {}),
   };
   if (state !== "staged" && state !== "retiring") return view;
-  const safe = safeFrom(key, policy);
+  const signing = keys.find((other) => other.use === use && other.state === "signing");
+  const safe = safeFrom(key, { policy, signing });
   const isSafe = now >= safe;
   if (state === "retiring") {
     return { ...view, until: safe, next: { step: "retire", safeFrom: safe, isSafe, dueAt: safe } };
   }
-  const signing = keys.find((other) => other.use === use && other.state === "signing");
   const first = keys.find((other) => other.use === use && other.state === "staged");
   const { signForSeconds } = policy;
   const dueAt =

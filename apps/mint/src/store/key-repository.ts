@@ -16,6 +16,7 @@ interface Row {
   public_jwk: PublicJwk;
   sealed: string | null;
   created_at_ms: number;
+  first_seq: number | null;
 }
 
 export function keyRepository(database: Database): Pick<MintStore, "loadKeys" | "changeKeys"> {
@@ -60,9 +61,10 @@ function readRows(sql: Sql | Transaction): Promise<Row[]> {
 
 async function write(sql: Transaction, row: KeyRow): Promise<void> {
   await sql`
-    insert into signing_keys (kid, use, state, since_ms, signed_until_s, public_jwk, sealed, created_at_ms)
+    insert into signing_keys (kid, use, state, since_ms, signed_until_s, public_jwk, sealed, created_at_ms, first_seq)
     values (${row.kid}, ${row.use}, ${row.state}, ${row.since}::bigint, ${row.signedUntil ?? null}::bigint,
-            ${sql.json(row.publicJwk as never)}, ${row.sealed ?? null}, ${row.createdAt}::bigint)
+            ${sql.json(row.publicJwk as never)}, ${row.sealed ?? null}, ${row.createdAt}::bigint,
+            ${row.firstSeq ?? null}::bigint)
     on conflict (kid) do update
        set state = excluded.state, since_ms = excluded.since_ms,
            signed_until_s = excluded.signed_until_s, sealed = excluded.sealed`;
@@ -78,5 +80,6 @@ function toKey(row: Row): KeyRow {
     publicJwk: row.public_jwk,
     sealed: row.sealed ?? undefined,
     createdAt: epochMs(row.created_at_ms),
+    ...(row.first_seq === null ? {} : { firstSeq: row.first_seq }),
   };
 }

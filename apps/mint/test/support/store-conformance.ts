@@ -376,7 +376,7 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     const rows = [
       row("a", "signing"),
       row("b", "signing", { use: "admission" }),
-      row("c", "staged"),
+      row("c", "staged", { firstSeq: seq + 5 }),
     ];
     const entry = { actor: "test", action: "key-stage", detail: {} };
     await store.changeKeys(lead, {
@@ -390,7 +390,7 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     expect(stored.keys).toEqual(expect.arrayContaining(rows));
 
     const over = row("a", "retiring", { signedUntil: epochSeconds(9), sealed: undefined });
-    const next = row("c", "signing");
+    const next = row("c", "signing", { firstSeq: seq + 5 });
     const change = { nextSeq: seq + 6, rows: [next, over], audit: [] };
     await expect(store.changeKeys(lead, { ...change, seq })).rejects.toBeInstanceOf(KeysMovedError);
     expect(await store.loadKeys()).toEqual(stored);
