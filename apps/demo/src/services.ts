@@ -20,7 +20,8 @@ import { type Part, type Supervisor, explainEnd } from "./supervisor.ts";
 const ISSUER = "https://mint.vestibule.example";
 const ANSWER_POLLS_MAX = 300;
 const ANSWER_POLL_MS = 100;
-/** Of the caller's environment, what the purchase API is told as well. */
+/** Of the caller's environment, what mint and purchase API are told as well. */
+const PASSED_ON_TO_MINT = ["VESTIBULE_SIGNING_NAME"] as const;
 const PASSED_ON = [
   "INVENTORY_GATE_ENABLED",
   "TRUST_PROXY_HOPS",
@@ -54,6 +55,7 @@ export async function startMint(context: ServicesContext, urls: DatabaseUrls): P
     VESTIBULE_KEK: secrets.kek,
     VESTIBULE_SUPPLY_TOKEN: secrets.supplyToken,
     VESTIBULE_CREDIT_KEYS: await creditKeys(secrets),
+    ...passedOn(PASSED_ON_TO_MINT),
   });
   await untilAnswers(context, part, `${at(ports.mint)}/readyz`);
 }

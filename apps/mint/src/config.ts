@@ -1,8 +1,10 @@
+import { SIGNING_NAME_DEFAULT, SIGNING_NAMES } from "@vestibule/keys/public-key";
 import { type KeyEncryptionKey, parseKek } from "@vestibule/keys/seal";
 import {
   type Config,
   httpBase,
   json,
+  oneOf,
   optional,
   optionalSecret,
   port,
@@ -51,6 +53,8 @@ export const VARIABLES = {
     wholeNumber({ min: 1, max: KEY_ROTATION_DAYS_MAX }),
     undefined,
   ),
+  /** The name of the algorithm that new keys have, and so what they sign. */
+  signingName: optional("VESTIBULE_SIGNING_NAME", oneOf(SIGNING_NAMES), SIGNING_NAME_DEFAULT),
   /** Of the purchase API, which reports what is left; without it no report is taken. */
   supplyToken: optionalSecret("VESTIBULE_SUPPLY_TOKEN", secret({ charsMin: 32 })),
   /** A JWKS: the public keys of the purchase API's credits; without it no credit counts. */

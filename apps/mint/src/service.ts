@@ -32,7 +32,12 @@ import { MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
 import type { MintStore } from "./store/store.ts";
 import type { Timers } from "./timers.ts";
 
-type OptionalSetting = "supplyToken" | "creditKeys" | "kekPrevious" | "keyRotationDays";
+type OptionalSetting =
+  | "supplyToken"
+  | "creditKeys"
+  | "kekPrevious"
+  | "keyRotationDays"
+  | "signingName";
 
 export interface MintParts {
   readonly config: Omit<MintConfig, "databaseUrl" | OptionalSetting> &
@@ -157,11 +162,17 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
 }
 
 /** @throws KeyTrouble when the key-encryption key does not open them. */
-async function readKeys({ config, clock }: MintParts, store: MintStore): Promise<KeyKeeper> {
-  const { kek, kekPrevious, keyRotationDays } = config;
+async function readKeys({ config, clock, log }: MintParts, store: MintStore): Promise<KeyKeeper> {
+  const { kek, kekPrevious, keyRotationDays, signingName } = config;
   const vault = kekVault({ kek, previous: kekPrevious });
-  const keeper = new KeyKeeper({ store, clock, vault, rotationDays: keyRotationDays });
+  const keeper = new KeyKeeper({
+    ...{ store, clock, vault, signingName },
+    rotationDays: keyRotationDays,
+  });
   await keeper.read();
+  // Whoever has just changed the setting should not wonder why nothing happened.
+  for (const { kid, use, publicJwk } of keeper.otherwiseNamed)
+    log.info("signing-name-waits", { kid, use, name: publicJwk.alg, wanted: signingName });
   return keeper;
 }
 

@@ -7,6 +7,7 @@ import {
   type PointRefusal,
   decodePublicKey,
   isKeyUse,
+  isSigningName,
   keyIdOf,
 } from "./public-key.ts";
 import { type CryptoKey, subtle } from "./webcrypto.ts";
@@ -103,7 +104,7 @@ function readEntry(item: unknown): Result<Entry | undefined, EntryRefusal> {
   if ("d" in item || "k" in item || "priv" in item) return refuse("private-key");
   if (item["kty"] !== "OKP" || item["crv"] !== "Ed25519") return ok(undefined);
   const { alg, use, exp, kid, x } = item as Record<"alg" | "use" | "exp" | "kid" | "x", unknown>;
-  if (alg !== undefined && alg !== "Ed25519" && alg !== "EdDSA") return refuse("wrong-alg");
+  if (alg !== undefined && !isSigningName(alg)) return refuse("wrong-alg");
   if (use !== undefined && use !== "sig") return refuse("wrong-use");
   const operations = item["key_ops"];
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify")))

@@ -11,6 +11,15 @@ import type { Bytes } from "./webcrypto.ts";
 export type KeyUse = "line" | "admission";
 export const KEY_USES: readonly KeyUse[] = ["line", "admission"];
 
+/**
+ * The two registered names of the one algorithm: RFC 9864's, and RFC 8037's, which is deprecated by it and the only one
+ * that older libraries know. A key has one of them for its life, so that whoever compares a token's name with its
+ * key's never sees two.
+ */
+export type SigningName = "Ed25519" | "EdDSA";
+export const SIGNING_NAMES: readonly SigningName[] = ["Ed25519", "EdDSA"];
+export const SIGNING_NAME_DEFAULT: SigningName = "Ed25519";
+
 /** A public key as the JWKS publishes it (RFC 7517, RFC 8037). */
 export interface PublicJwk {
   readonly kty: "OKP";
@@ -19,7 +28,7 @@ export interface PublicJwk {
   readonly x: string;
   /** RFC 7638 thumbprint (SHA-256). */
   readonly kid: string;
-  readonly alg: "Ed25519";
+  readonly alg: SigningName;
   readonly use: "sig";
   /**
    * Whole epoch seconds from which nothing that this key signed is accepted, tolerance included. Set
@@ -69,6 +78,11 @@ export function keyIdOf(publicKey: Uint8Array): Promise<string> {
 /** The document that `parseJwks` reads back, for `GET /.well-known/jwks.json`. */
 export function jwksDocument(keys: Iterable<PublicJwk>): { readonly keys: readonly PublicJwk[] } {
   return { keys: [...keys] };
+}
+
+/** Names are case-sensitive (RFC 7515 section 4.1.1). */
+export function isSigningName(value: unknown): value is SigningName {
+  return value === "Ed25519" || value === "EdDSA";
 }
 
 /** Whether `value` is a use that we know. */

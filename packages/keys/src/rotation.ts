@@ -28,6 +28,8 @@ export interface KeyRecord {
    * when the policy's longest life has become shorter since.
    */
   readonly signedUntil?: EpochSeconds;
+  /** Of a staged key: it was made under settings that are others by now, and gives way to one made under these. */
+  readonly isOutdated?: boolean;
 }
 
 /** All whole seconds. */
@@ -120,7 +122,7 @@ export type RotationRefusal =
 /**
  * What is due at `now`, in the order in which it is to be done: none of it is early. With a fresh store this
  * makes the first key and its successor; a successor is always kept staged, so that a revoked key is
- * replaced at once by one that every location knows.
+ * replaced at once by one that every location knows. One that is outdated stays until its own successor could sign.
  *
  * @param standIn a key of another use, which every location knows, signs for this use until one of its own may: so
  * that the first one need not sign before it is known.
@@ -139,16 +141,22 @@ export function plan(
   }
   const signing = signingKey(keys);
   const staged = keys.filter((key) => key.state === "staged").sort(oldestFirst);
-  const next = staged[0];
-  let published = publishedKeys(keys, now, policy).length;
-  let successors = staged.length;
+  const current = staged.filter((key) => key.isOutdated !== true);
+  const isKnown = current.some((key) => now >= safeFrom(key, { policy, signing }));
+  const gone = isKnown ? staged.filter((key) => key.isOutdated === true) : [];
+  for (const { kid } of gone) actions.push({ do: "revoke", kid });
+  let published = publishedKeys(keys, now, policy).length - gone.length;
+  let successors = current.length;
+  // While another signs, none takes over that is on its way out, if only there is room for its own successor.
+  const mayWait = signing !== undefined && (successors > 0 || published < policy.keysMax - 1);
+  const next = isKnown || mayWait ? current[0] : staged[0];
   const signsNothing = signing === undefined && !standIn;
   if (signsNothing && next === undefined && published < policy.keysMax) {
     actions.push({ do: "stage", signAtOnce: true });
     published += 1;
   } else if (next !== undefined && mayTakeOver(next, { signing, standIn, now, policy })) {
     actions.push({ do: "promote", kid: next.kid, replaces: signing?.kid });
-    successors -= 1;
+    if (next.isOutdated !== true) successors -= 1;
   }
   if (successors === 0 && published < policy.keysMax - 1)
     actions.push({ do: "stage", signAtOnce: false });

@@ -1,6 +1,14 @@
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 
-import { type PointRefusal, type PublicJwk, decodePublicKey, keyIdOf } from "./public-key.ts";
+import {
+  type PointRefusal,
+  type PublicJwk,
+  SIGNING_NAME_DEFAULT,
+  type SigningName,
+  decodePublicKey,
+  isSigningName,
+  keyIdOf,
+} from "./public-key.ts";
 import type { SealRefusal } from "./seal.ts";
 import { utf8 } from "./text.ts";
 import type { KeyVault } from "./vault.ts";
@@ -9,7 +17,8 @@ import { type CryptoKey, subtle } from "./webcrypto.ts";
 /** A private key in memory: `key` is not extractable. */
 export interface SigningKey {
   readonly kid: string;
-  readonly alg: "Ed25519";
+  /** What its signatures' headers say. */
+  readonly alg: SigningName;
   readonly key: CryptoKey;
 }
 
@@ -29,12 +38,16 @@ export interface NewSigningKey {
 }
 
 /** A fresh key pair. The private half leaves this function only sealed, or as a non-extractable key. */
-export async function generateSigningKey(vault: KeyVault): Promise<NewSigningKey> {
+export async function generateSigningKey(
+  vault: KeyVault,
+  alg: SigningName = SIGNING_NAME_DEFAULT,
+): Promise<NewSigningKey> {
   const pair = await subtle.generateKey("Ed25519", true, ["sign", "verify"]);
   const { d, x } = (await subtle.exportKey("jwk", pair.privateKey)) as { d: string; x: string };
-  const imported = await importPrivateJwk({ kty: "OKP", crv: "Ed25519", x, d });
+  const jwk = { kty: "OKP", crv: "Ed25519", alg, x, d };
+  const imported = await importPrivateJwk(jwk);
   if (!imported.ok) throw new Error(`the runtime made a key that is refused: ${imported.refusal}`);
-  const sealed = await vault.seal({ kty: "OKP", crv: "Ed25519", x, d });
+  const sealed = await vault.seal(jwk);
   return { ...imported.value, sealed };
 }
 
@@ -51,15 +64,22 @@ export async function openSigningKey(
 }
 
 /**
- * A private Ed25519 JWK (RFC 8037), imported non-extractable. The halves are tried together: signing with
- * a public half that is not its own would give the private one away.
+ * A private Ed25519 JWK (RFC 8037), imported non-extractable. Without an `alg` it has the default name. The halves are
+ * tried together: signing with a public half that is not its own would give the private one away.
  */
 export async function importPrivateJwk(
   jwk: unknown,
 ): Promise<Result<{ signingKey: SigningKey; publicJwk: PublicJwk }, SigningKeyRefusal>> {
-  const { kty, crv, x, d } = (jwk ?? {}) as Readonly<Record<string, unknown>>;
+  const {
+    kty,
+    crv,
+    x,
+    d,
+    alg = SIGNING_NAME_DEFAULT,
+  } = (jwk ?? {}) as Readonly<Record<string, unknown>>;
   if (kty !== "OKP" || crv !== "Ed25519" || typeof x !== "string" || typeof d !== "string")
     return refuse("not-a-private-key");
+  if (!isSigningName(alg)) return refuse("not-a-private-key");
   const bytes = decodePublicKey(x);
   if (!bytes.ok) return bytes;
   const kid = await keyIdOf(bytes.value);
@@ -71,12 +91,9 @@ export async function importPrivateJwk(
     const signature = new Uint8Array(await subtle.sign("Ed25519", key, probe));
     if (!(await subtle.verify("Ed25519", publicKey, signature, probe)))
       return refuse("mismatched-pair");
-    return ok({ signingKey: { kid, alg: "Ed25519", key }, publicJwk: publicJwkOf(x, kid) });
+    const publicJwk: PublicJwk = { kty: "OKP", crv: "Ed25519", x, kid, alg, use: "sig" };
+    return ok({ signingKey: { kid, alg, key }, publicJwk });
   } catch {
     return refuse("not-a-private-key");
   }
-}
-
-function publicJwkOf(x: string, kid: string): PublicJwk {
-  return { kty: "OKP", crv: "Ed25519", x, kid, alg: "Ed25519", use: "sig" };
 }

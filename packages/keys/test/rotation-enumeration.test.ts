@@ -11,6 +11,7 @@ import {
   plan,
   publishedKeys,
   retiringSecondsMin,
+  safeFrom,
   signingKey,
   stagedSecondsMin,
 } from "@vestibule/keys/rotation";
@@ -63,6 +64,8 @@ interface State {
     readonly first: number;
     /** Signs because another was revoked, and not every copy has it yet: whoever meets it asks for the set. */
     readonly hasty: boolean;
+    /** Staged under settings that are others by now. */
+    readonly outdated: boolean;
   }[];
   /** Sets that a location may still go by, the newest first: `exp` of each key, `null` without. */
   readonly copies: readonly (readonly (readonly [kid: string, exp: number | null])[])[];
@@ -70,14 +73,19 @@ interface State {
   readonly tokens: readonly (readonly [kid: string, exp: number])[];
 }
 
-type Command = RotationRequest | { readonly do: "plan" } | { readonly do: "nothing" };
+type Command =
+  | RotationRequest
+  | { readonly do: "plan" }
+  | { readonly do: "nothing" }
+  | { readonly do: "change settings" };
 
 const records = (state: State): KeyRecord[] =>
-  state.keys.map(({ kid, state: is, age, first }) => ({
+  state.keys.map(({ kid, state: is, age, first, outdated }) => ({
     kid,
     state: is,
     since: epochMs(NOW - age * 1_000),
     firstSeq: first,
+    isOutdated: outdated,
   }));
 
 function commands(state: State, force: boolean): Command[] {
@@ -86,7 +94,13 @@ function commands(state: State, force: boolean): Command[] {
     { do: "retire", kid, force },
     { do: "revoke", kid },
   ]);
-  return [{ do: "nothing" }, { do: "plan" }, { do: "stage" }, ...each];
+  const change = { do: "change settings" } as const;
+  return [{ do: "nothing" }, { do: "plan" }, change, { do: "stage" }, ...each];
+}
+
+function hasKnownSuccessor(keys: readonly KeyRecord[]): boolean {
+  const by = { policy, signing: signingKey(keys) };
+  return keys.some((key) => key.state === "staged" && NOW >= safeFrom(key, by));
 }
 
 /** The state a second later; a text: what went wrong; `undefined`: the command was refused. */
@@ -103,8 +117,12 @@ function after(state: State, command: Command, world: Truth): State | string | u
     const at = action.do === "stage" ? { now: NOW, newKid: newKid(), seq } : { now: NOW };
     keys = apply(keys, action, at);
   };
-  if (command.do === "plan") for (const action of plan(keys, NOW, policy)) perform(action);
-  else if (command.do !== "nothing") {
+  if (command.do === "change settings") {
+    // To others, or back: what is staged of either kind is now of the other.
+    keys = keys.map((key) => ({ ...key, isOutdated: key.isOutdated !== true }));
+  } else if (command.do === "plan") {
+    for (const action of plan(keys, NOW, policy)) perform(action);
+  } else if (command.do !== "nothing") {
     const asked = check(keys, command, NOW, policy);
     if (!asked.ok) return undefined;
     perform(asked.value);
@@ -117,6 +135,10 @@ function after(state: State, command: Command, world: Truth): State | string | u
   }
   const signing = signingKey(keys);
   if (signing === undefined) return "signing stops";
+  const before = records(state);
+  const tookOver = signingKey(before)?.kid !== signing.kid;
+  if (command.do === "plan" && hasKnownSuccessor(before) && !tookOver && !hasKnownSuccessor(keys))
+    return "the plan loses a successor that every location knows";
   const live = keys.filter(({ state: is }) => is !== "retired" && is !== "revoked");
   if (live.length > KEYS_MAX) return undefined;
 
@@ -147,12 +169,13 @@ function after(state: State, command: Command, world: Truth): State | string | u
     }
   }
   return canonical({
-    keys: live.map(({ kid, state: is, since, firstSeq: first = 0 }) => ({
+    keys: live.map(({ kid, state: is, since, firstSeq: first = 0, isOutdated }) => ({
       kid,
       state: is,
       age: Math.min((NOW - since) / 1_000 + 1, AGE_MAX),
       first,
       hasty: hasty.has(kid),
+      outdated: is === "staged" && isOutdated === true,
     })),
     copies: copies.map((copy) => copy.map(([kid, exp]) => [kid, exp === null ? null : exp - 1])),
     tokens: [...tokens]
@@ -184,7 +207,7 @@ function explore({ world = truth, force = false }: { world?: Truth; force?: bool
   readonly states: number;
   readonly wrong: ReadonlySet<string>;
 } {
-  const signing = { kid: "k0", state: "signing", first: 0, hasty: false } as const;
+  const signing = { kid: "k0", state: "signing", first: 0, hasty: false, outdated: false } as const;
   const known: State = {
     keys: [{ ...signing, age: AGE_MAX }],
     copies: Array.from({ length: world.cacheSeconds + world.lagSeconds }, () => [
@@ -196,7 +219,7 @@ function explore({ world = truth, force = false }: { world?: Truth; force?: bool
   const fresh: State = {
     keys: [
       { ...signing, age: 1 },
-      { kid: "k1", state: "staged", age: 1, first: 0, hasty: false },
+      { ...signing, kid: "k1", state: "staged", age: 1 },
     ],
     copies: [],
     tokens: [],
@@ -225,7 +248,7 @@ function explore({ world = truth, force = false }: { world?: Truth; force?: bool
   return { states: seen.size, wrong };
 }
 
-test("no reachable state of three keys in which a valid token is refused or signing stops", () => {
+test("no reachable state of three keys in which a valid token is refused, signing stops or a known successor is lost", () => {
   const { states, wrong } = explore({});
   expect([...wrong]).toEqual([]);
   expect(states).toBeGreaterThan(1_000);

@@ -144,6 +144,60 @@ describe("the plan", () => {
     expect(publishedKeys(keys, START, policy).map(({ kid }) => kid)).toEqual(["key-2", "key-3"]);
   });
 
+  describe("settings changed: the staged key is outdated, and", () => {
+    const manual = { ...policy, signForSeconds: null };
+    const outdated: readonly KeyRecord[] = [
+      { kid: "a", state: "signing", since: START },
+      { kid: "b", state: "staged", since: START, isOutdated: true },
+    ];
+    const changed = seconds(START, 1_000);
+
+    test("it goes when one of its own settings' is known everywhere, and no earlier", () => {
+      const made = namer();
+      let keys = step(outdated, changed, made, manual);
+      expect(states(keys)).toEqual({ a: "signing", b: "staged", "key-1": "staged" });
+      keys = step(keys, seconds(changed, 69), made, manual);
+      expect(states(keys)).toEqual({ a: "signing", b: "staged", "key-1": "staged" });
+      keys = step(keys, seconds(changed, 70), made, manual);
+      expect(states(keys)).toEqual({ a: "signing", b: "revoked", "key-1": "staged" });
+      expect(plan(keys, seconds(changed, 71), manual)).toEqual([]);
+    });
+
+    test("a signing key that is revoked meanwhile is followed by the one that is known", () => {
+      const made = namer();
+      let keys = step(outdated, changed, made, manual);
+      keys = apply(keys, { do: "revoke", kid: "a" }, { now: changed });
+      keys = step(keys, changed, made, manual);
+      expect(states(keys)).toEqual({ a: "revoked", b: "signing", "key-1": "staged" });
+    });
+
+    test("a schedule that is due waits for its own settings' key", () => {
+      const made = namer();
+      const due = seconds(START, 86_400);
+      let keys = step(outdated, due, made);
+      expect(states(keys)).toEqual({ a: "signing", b: "staged", "key-1": "staged" });
+      keys = step(keys, seconds(due, 70), made);
+      expect(keys.map(({ state }) => state)).toEqual(["retiring", "revoked", "signing", "staged"]);
+    });
+
+    test("settings that change back make no further key, and cost none", () => {
+      const made = namer();
+      const there = step(outdated, changed, made, manual);
+      const back = there.map((key) => ({ ...key, isOutdated: key.kid === "key-1" }));
+      const keys = step(back, seconds(changed, 1), made, manual);
+      expect(states(keys)).toEqual({ a: "signing", b: "staged", "key-1": "revoked" });
+    });
+
+    test("in a set without room it may still take over", () => {
+      const full = Array.from({ length: 13 }, (_, index): KeyRecord => {
+        return { kid: `old-${index}`, state: "retiring", since: seconds(START, 86_399) };
+      });
+      const keys = [...outdated, ...full];
+      const [first] = plan(keys, seconds(START, 86_400), policy);
+      expect(first).toEqual({ do: "promote", kid: "b", replaces: "a" });
+    });
+  });
+
   test("doing what the plan says leaves nothing to do", () => {
     const made = namer();
     let keys: readonly KeyRecord[] = [];

@@ -21,6 +21,36 @@ test("a generated key signs what its published half verifies", async () => {
   expect(await subtle.verify("Ed25519", verifyKey.key, signature, message)).toBe(true);
 });
 
+test.each(["Ed25519", "EdDSA"] as const)(
+  "TV-01: a key keeps its name, %s, sealed and published",
+  async (alg) => {
+    const { signingKey, publicJwk, sealed } = await generateSigningKey(vault, alg);
+    const opened = await openSigningKey(sealed, { vault, kid: signingKey.kid });
+    if (!opened.ok) throw new Error(opened.refusal);
+    expect([signingKey, publicJwk, opened.value.signingKey, opened.value.publicJwk]).toMatchObject([
+      { alg },
+      { alg },
+      { alg },
+      { alg },
+    ]);
+  },
+);
+
+test("TV-01: a private key without a name has the newer one, and one of another name is none", async () => {
+  const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+  const { d, x } = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as Record<
+    "d" | "x",
+    string
+  >;
+  const named = (alg: unknown) => importPrivateJwk({ kty: "OKP", crv: "Ed25519", d, x, alg });
+  expect(await named(undefined)).toMatchObject({
+    ok: true,
+    value: { publicJwk: { alg: "Ed25519" } },
+  });
+  for (const alg of ["ed25519", "eddsa", "ES256", "none", null, 1])
+    expect(await named(alg)).toEqual({ ok: false, refusal: "not-a-private-key" });
+});
+
 test("a private key in memory cannot be exported", async () => {
   const { signingKey, sealed } = await generateSigningKey(vault);
   const opened = await openSigningKey(sealed, { vault, kid: signingKey.kid });

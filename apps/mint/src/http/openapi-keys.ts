@@ -1,5 +1,6 @@
 /** The key administration's part of the OpenAPI document. */
 import { keyStepSchema, stageKeySchema } from "@vestibule/contracts/keys-api";
+import { SIGNING_NAMES } from "@vestibule/keys/public-key";
 import type { ProblemCode } from "@vestibule/contracts/problems";
 import type { Json, OpenApiParts } from "./openapi-parts.ts";
 
@@ -84,6 +85,7 @@ export function keySchemas({ schemaOf, object, moment, count, ref }: OpenApiPart
   const view = object({
     kid: { type: "string" },
     use: { type: "string", enum: USES },
+    alg: { type: "string", enum: [...SIGNING_NAMES] },
     state: { type: "string", enum: STATES },
     since: moment,
     createdAt: moment,

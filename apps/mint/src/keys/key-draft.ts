@@ -1,8 +1,8 @@
 /** The stored keys while a change of them is put together: every step of `keys/rotation`, and its line in the audit log. */
 import { assert } from "@vestibule/kernel/assert";
 import type { EpochMs } from "@vestibule/kernel/units";
-import { KEY_USES, type KeyUse } from "@vestibule/keys/public-key";
-import { apply, plan, type RotationAction } from "@vestibule/keys/rotation";
+import { KEY_USES, type KeyUse, type SigningName } from "@vestibule/keys/public-key";
+import { apply, type KeyRecord, plan, type RotationAction } from "@vestibule/keys/rotation";
 import { generateSigningKey } from "@vestibule/keys/signing-key";
 import type { KeyVault } from "@vestibule/keys/vault";
 import type { AuditEntry, KeyRow, StoredKeys } from "../store/store.ts";
@@ -18,6 +18,11 @@ export interface StepReason {
 
 /** What the mint does by itself. */
 const BY_ITSELF: StepReason = { actor: "mint" };
+/** The only keys that it revokes by itself: staged ones, which never signed. */
+const OUTDATED: StepReason = {
+  ...BY_ITSELF,
+  reason: "staged under another name than VESTIBULE_SIGNING_NAME, and a successor is known",
+};
 
 export class KeyDraft {
   readonly #rows: Map<string, KeyRow>;
@@ -26,12 +31,18 @@ export class KeyDraft {
   readonly #vault: KeyVault;
   readonly #now: EpochMs;
   readonly #facts: KeyFacts;
+  readonly #signingName: SigningName;
   /** Number of the set that holds what is made here. */
   readonly seq: number;
 
   constructor(
     stored: StoredKeys,
-    { vault, now, facts }: { vault: KeyVault; now: EpochMs; facts: KeyFacts },
+    {
+      vault,
+      now,
+      facts,
+      signingName,
+    }: { vault: KeyVault; now: EpochMs; facts: KeyFacts; signingName: SigningName },
   ) {
     // A database that lost its last commits counts on from a later moment than the ones it lost.
     this.seq = Math.max(stored.seq + 1, now);
@@ -39,6 +50,7 @@ export class KeyDraft {
     this.#vault = vault;
     this.#now = now;
     this.#facts = facts;
+    this.#signingName = signingName;
   }
 
   get keys(): readonly KeyRow[] {
@@ -55,8 +67,8 @@ export class KeyDraft {
     this.#extend();
     for (const use of KEY_USES) {
       const stood = use === "admission" && standIn(this.keys) !== undefined;
-      for (const action of plan(rowsOf(this.keys, use), this.#now, policies[use], stood)) {
-        await this.perform(use, action);
+      for (const action of plan(this.#records(use), this.#now, policies[use], stood)) {
+        await this.perform(use, action, action.do === "revoke" ? OUTDATED : BY_ITSELF);
       }
     }
   }
@@ -103,6 +115,13 @@ export class KeyDraft {
     }
   }
 
+  #records(use: KeyUse): readonly KeyRecord[] {
+    return rowsOf(this.keys, use).map((row) => ({
+      ...row,
+      isOutdated: row.publicJwk.alg !== this.#signingName,
+    }));
+  }
+
   /** Ends of events that were moved keep the keys of their tickets for longer. */
   #extend(): void {
     for (const row of this.keys) {
@@ -113,7 +132,7 @@ export class KeyDraft {
   }
 
   async #make(use: KeyUse): Promise<KeyRow> {
-    const { publicJwk, sealed } = await generateSigningKey(this.#vault);
+    const { publicJwk, sealed } = await generateSigningKey(this.#vault, this.#signingName);
     const { kid } = publicJwk;
     const now = this.#now;
     return {

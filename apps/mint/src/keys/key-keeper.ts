@@ -4,7 +4,12 @@
  */
 import type { Clock } from "@vestibule/kernel/clock";
 import type { KeySet } from "@vestibule/keys/key-set";
-import { KEY_USES, type KeyUse } from "@vestibule/keys/public-key";
+import {
+  KEY_USES,
+  type KeyUse,
+  SIGNING_NAME_DEFAULT,
+  type SigningName,
+} from "@vestibule/keys/public-key";
 import { check, type RotationRefusal, type RotationRequest } from "@vestibule/keys/rotation";
 import { openSigningKey, type SigningKey } from "@vestibule/keys/signing-key";
 import type { KeyVault } from "@vestibule/keys/vault";
@@ -39,6 +44,8 @@ export interface KeyKeeperOptions {
   readonly clock: Clock;
   /** A key signs for this long, then the next takes over; `undefined`: when somebody says so. */
   readonly rotationDays: number | undefined;
+  /** Of keys that are made from now on; the others keep theirs. */
+  readonly signingName?: SigningName | undefined;
 }
 
 /** A step that somebody asks for. */
@@ -60,6 +67,7 @@ export interface Leading {
 
 export class KeyKeeper {
   readonly #options: KeyKeeperOptions;
+  readonly #signingName: SigningName;
   readonly #scheduled: Policies;
   readonly #manual: Policies = policies(null);
   readonly #queue = new SerialQueue({ jobsMax: KEY_WRITES_MAX });
@@ -74,7 +82,8 @@ export class KeyKeeper {
 
   constructor(options: KeyKeeperOptions) {
     this.#options = options;
-    const { rotationDays } = options;
+    const { rotationDays, signingName = SIGNING_NAME_DEFAULT } = options;
+    this.#signingName = signingName;
     this.#scheduled = policies(rotationDays === undefined ? null : rotationDays * DAY_SECONDS);
   }
 
@@ -92,6 +101,14 @@ export class KeyKeeper {
 
   get stored(): StoredKeys {
     return this.#stored ?? { seq: 0, keys: [] };
+  }
+
+  /** Keys that sign under another name than new ones would, until they are followed. */
+  get otherwiseNamed(): readonly KeyRow[] {
+    const { keys } = this.stored;
+    return keys.filter(
+      ({ state, publicJwk }) => state === "signing" && publicJwk.alg !== this.#signingName,
+    );
   }
 
   /** What is in force by itself: `signForSeconds` is `null` while a sale that is on freezes it. */
@@ -175,7 +192,8 @@ export class KeyKeeper {
 
   #draft(facts: KeyFacts): KeyDraft {
     const { vault, clock } = this.#options;
-    return new KeyDraft(this.stored, { vault, now: clock.now(), facts });
+    const signingName = this.#signingName;
+    return new KeyDraft(this.stored, { vault, now: clock.now(), facts, signingName });
   }
 
   /** A plan on keys that are out of date is made once more, on those that are stored. */

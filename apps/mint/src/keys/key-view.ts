@@ -1,6 +1,6 @@
 /** What an operator sees of the keys: states, and when each next step is safe. */
 import type { EpochMs } from "@vestibule/kernel/units";
-import { KEY_USES, type KeyUse } from "@vestibule/keys/public-key";
+import { KEY_USES, type KeyUse, type SigningName } from "@vestibule/keys/public-key";
 import { type KeyState, safeFrom, type RotationPolicy } from "@vestibule/keys/rotation";
 import type { KeyRow, StoredKeys } from "../store/store.ts";
 import type { KeyFacts, Policies } from "./key-policy.ts";
@@ -10,6 +10,8 @@ export interface KeyView {
   readonly use: KeyUse;
   /** Present for a key from before there were two uses: every verifier takes both from it. */
   readonly unrestricted?: true;
+  /** What its signatures and its entry in the key set say. */
+  readonly alg: SigningName;
   readonly state: KeyState;
   readonly since: number;
   /** When it stops verifying; only for a retiring key. */
@@ -65,7 +67,7 @@ export function keyView(
 ): KeyView {
   const { kid, use, state, since, createdAt, publicJwk } = key;
   const view = {
-    ...{ kid, use, state, since, createdAt },
+    ...{ kid, use, alg: publicJwk.alg, state, since, createdAt },
     ...(publicJwk.vst_use === undefined ? { unrestricted: true as const } : {}),
   };
   if (state !== "staged" && state !== "retiring") return view;

@@ -4,6 +4,7 @@ import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { JoinAnswer } from "@vestibule/contracts/line-api";
 import type { DripClaims } from "@vestibule/contracts/statements";
 import type { KeySet } from "@vestibule/keys/key-set";
+import type { SigningName } from "@vestibule/keys/public-key";
 import { kekOf } from "@vestibule/keys/seal";
 import { kekVault } from "@vestibule/keys/vault";
 import { AppError } from "@vestibule/kernel/app-error";
@@ -40,11 +41,12 @@ export interface WorldParts<Store extends MintStore> {
   /** The purchase API's. */
   readonly creditKeys?: KeySet;
   readonly rotationDays?: number;
+  readonly signingName?: SigningName;
 }
 
 export async function memoryWorld(
   change: Partial<EventSettings> = {},
-  more: Pick<WorldParts<MemoryStore>, "creditKeys" | "rotationDays"> = {},
+  more: Pick<WorldParts<MemoryStore>, "creditKeys" | "rotationDays" | "signingName"> = {},
 ): Promise<World<MemoryStore>> {
   const clock = new FakeClock();
   const store = new MemoryStore(clock);
@@ -104,7 +106,8 @@ export class World<Store extends MintStore> {
     const lead = await store.acquireLease({ holder: "first", ttlMs: LEASE_MS, gapNumbers: GAP });
     if (lead === undefined) throw new Error("somebody leads already");
     const vault = kekVault({ kek: kekOf(new Uint8Array(32)) });
-    const keeper = new KeyKeeper({ store, clock, vault, rotationDays: parts.rotationDays });
+    const { rotationDays, signingName } = parts;
+    const keeper = new KeyKeeper({ store, clock, vault, rotationDays, signingName });
     await keeper.begin({ lead, facts: keyFacts([], clock.now()) });
     const wanted = settings(change);
     const audit = { actor: "test", action: "create", detail: {} };
