@@ -4,6 +4,7 @@ import {
   LIFETIME_SECONDS,
   NOW,
   VISITOR_A,
+  VISITOR_B,
   type World,
   cookies,
   createWorld,
@@ -19,6 +20,31 @@ async function show(world: World, admission: string): Promise<number> {
 
 const jwksFetches = (world: World) =>
   world.sent.filter(({ url }) => url.endsWith("jwks.json")).length;
+
+/** What a location says of an admission, without a way to the shop. */
+async function asked(world: World, admission: string): Promise<unknown> {
+  const headers = {
+    "Vestibule-Visitor": VISITOR_A,
+    "Vestibule-Ticket": await world.ticket(1),
+    "Vestibule-Admission": admission,
+  };
+  const answer = await world.get("/_vestibule/events/demo/me", { headers });
+  await world.settle();
+  return (await answer.json<{ admitted?: unknown }>()).admitted;
+}
+
+describe("whether a location would let an admission through", () => {
+  test("is asked without reaching the shop, and answered as at the gate: genuine, in its time, by a key in force", async () => {
+    const world = await createWorld();
+    const good = await world.admission();
+    expect(await asked(world, good)).toBe(true);
+    expect(await asked(world, `${good.slice(0, -2)}AA`)).toBe(false);
+    expect(await asked(world, await world.admission({ key: (await newKey()).key }))).toBe(false);
+    expect(await asked(world, await world.admission({ visitor: VISITOR_B }))).toBe(false);
+    expect(await asked(world, await world.admission({ opensAt: NOW + 7_000 }))).toBe(false);
+    expect(world.toOrigin()).toEqual([]);
+  });
+});
 
 describe("TV-12: what was verified once is asked for again", () => {
   test("time: the second request is denied when the token is over", async () => {

@@ -85,6 +85,22 @@ describe("the admin API of keys", () => {
     expect((await mint.client.keys("POST", "", { use: "both" })).status).toBe(400);
   });
 
+  it("makes one key at most for one look, however often it is asked", async () => {
+    const look = await mint.client.keys("GET");
+    const etag = look.headers.get("etag") ?? "";
+    expect(etag).toBe(`"${look.body.seq}"`);
+    const stage = (headers: Record<string, string>) =>
+      mint.client.keys("POST", "", { use: "line" }, headers);
+    expect((await stage({ "If-Match": etag })).status).toBe(201);
+    const again = await stage({ "If-Match": etag });
+    expect([again.status, again.body.type]).toEqual([
+      412,
+      "urn:vestibule:problem:version-mismatch",
+    ]);
+    expect((await stage({ "If-Match": "what was seen" })).status).toBe(412);
+    expect((await mint.client.keys("GET")).body.keys).toHaveLength(look.body.keys.length + 1);
+  });
+
   it("activates, says so once, publishes a new number, and writes it down", async () => {
     const before = await jwks(mint);
     aheadMs = KEY_STAGED_SECONDS * 1_000;

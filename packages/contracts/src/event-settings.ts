@@ -117,6 +117,8 @@ const shape = {
   homePath: path,
   /** Status of the holding page for a page view. */
   holdingStatus: z._default(z.literal([200, 429, 503]), 200),
+  /** No sale, but what drills are held with: over by its time, it goes on once `endsAt` is moved. */
+  rehearsal: z.optional(z.boolean()),
   /** No key takes over by schedule while this sale is on; absent: it may. */
   freezeKeys: z.optional(z.boolean()),
   /** `#rrggbb` */

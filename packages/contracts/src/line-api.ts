@@ -67,6 +67,8 @@ export interface EdgePlace {
   readonly claimBy?: number;
   /** The slot is over, and a credit was shown: a claim makes it good. */
   readonly credit?: true;
+  /** An admission was shown with the ticket: whether this location would let it through now. */
+  readonly admitted?: boolean;
   /** This place has bought: the path of its order, by the shop's cookie. */
   readonly order?: string;
 }

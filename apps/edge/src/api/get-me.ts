@@ -21,7 +21,12 @@ export async function getMe(visit: Visit, event: ManifestEvent): Promise<Respons
   const order = readOrder(visit, event.event, number);
   const hasCredit =
     isOver && usableCredit(visit, { event: event.event, credentials, number }) !== undefined;
+  const admitted =
+    credentials.admission === undefined
+      ? undefined
+      : (await edge.admissions.check(credentials, event, now)).kind === "admitted";
   const more = {
+    ...(admitted === undefined ? {} : { admitted }),
     ...(hasCredit ? { credit: true as const } : {}),
     ...(order === undefined ? {} : { order }),
   };

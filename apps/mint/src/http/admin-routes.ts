@@ -26,6 +26,7 @@ import {
 } from "../line/organizer.ts";
 import type { Mint } from "../mint.ts";
 import { eventView } from "./event-view.ts";
+import { etagOf, expectedVersion } from "./version-tag.ts";
 
 export interface AdminRoutes {
   readonly mint: Mint;
@@ -115,19 +116,6 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     term.tickSoon(entry, 0);
     return answer(context, entry);
   }
-}
-
-export function etagOf(version: number): string {
-  return `"${version}"`;
-}
-
-/** @throws AppError `version-mismatch` for a text that is no ETag of ours. */
-function expectedVersion(context: ServiceContext): number | undefined {
-  const text = context.req.header("If-Match");
-  if (text === undefined || text === "*") return undefined;
-  const [, version] = /^"(\d{1,9})"$/.exec(text) ?? [];
-  if (version === undefined) throw problem("version-mismatch");
-  return Number(version);
 }
 
 /** A form of another site cannot send this media type without asking first (case AO-05). */

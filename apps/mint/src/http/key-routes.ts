@@ -11,6 +11,7 @@ import { keysView, keyView } from "../keys/key-view.ts";
 import type { Mint } from "../mint.ts";
 import { KeysMovedError, LeaseLostError } from "../store/store.ts";
 import { unavailable } from "../unavailable.ts";
+import { etagOf, expectedVersion } from "./version-tag.ts";
 
 export interface KeyRoutes {
   readonly mint: Mint;
@@ -57,13 +58,15 @@ export function addKeyRoutes(app: ServiceApp, { mint, keeper, clock }: KeyRoutes
   app.get(KEYS, (context) => {
     const { facts } = leading();
     const policies = keeper.policies(facts);
+    context.header("ETag", etagOf(keeper.stored.seq));
     return noStore(context, 200, keysView(keeper.stored, { now: clock.now(), policies, facts }));
   });
 
   app.post(KEYS, async (context) => {
     const { use, reason } = await readJson(context.req.raw, stageKeySchema);
     const now = leading();
-    const outcome = await perform(now, { do: "stage", use }, { actor: ACTOR, reason });
+    const command = { do: "stage", use, seq: expectedVersion(context) } as const;
+    const outcome = await perform(now, command, { actor: ACTOR, reason });
     return answer(context, now, { outcome, status: 201 });
   });
 

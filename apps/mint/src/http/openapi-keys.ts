@@ -1,11 +1,12 @@
 /** The key administration's part of the OpenAPI document. */
-import { keyStepSchema, stageKeySchema } from "@vestibule/contracts/keys-api";
-import { SIGNING_NAMES } from "@vestibule/keys/public-key";
+import {
+  keyOutcomeSchema,
+  keyStepSchema,
+  keysViewSchema,
+  stageKeySchema,
+} from "@vestibule/contracts/keys-api";
 import type { ProblemCode } from "@vestibule/contracts/problems";
 import type { Json, OpenApiParts } from "./openapi-parts.ts";
-
-const STATES = ["staged", "signing", "retiring", "retired", "revoked"];
-const USES = ["line", "admission"];
 
 export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Json {
   const step = (operationId: string, summary: string, ...codes: readonly ProblemCode[]): Json => ({
@@ -39,7 +40,14 @@ export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Js
         responses: {
           "200": json(
             ref("Keys"),
-            "Keys of the line, then of admissions, in the order of their making",
+            "Keys of the line, then of admissions, in the order of their making. Moments are epoch milliseconds",
+            {
+              ETag: {
+                description: "Number of the key set",
+                required: true,
+                schema: { type: "string" },
+              },
+            },
           ),
           ...problems("unauthorized", "unavailable"),
         },
@@ -47,7 +55,9 @@ export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Js
       post: {
         ...admin,
         operationId: "stageKey",
-        summary: "Make a key and publish it; asked again it makes another",
+        summary:
+          "Make a key and publish it; asked again it makes another, unless If-Match says what was seen",
+        parameters: [{ $ref: "#/components/parameters/ifMatch" }],
         requestBody: body("StageKey"),
         responses: {
           "201": json(ref("KeyOutcome"), "The new key"),
@@ -55,6 +65,7 @@ export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Js
             "bad-request",
             "unauthorized",
             "conflict",
+            "version-mismatch",
             "body-too-large",
             "unsupported-media-type",
             "unavailable",
@@ -81,46 +92,11 @@ export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Js
   };
 }
 
-export function keySchemas({ schemaOf, object, moment, count, ref }: OpenApiParts): Json {
-  const view = object({
-    kid: { type: "string" },
-    use: { type: "string", enum: USES },
-    alg: { type: "string", enum: [...SIGNING_NAMES] },
-    state: { type: "string", enum: STATES },
-    since: moment,
-    createdAt: moment,
-  });
-  const policy = object({
-    ...{ jwksCacheSeconds: count, skewSeconds: count, propagationSeconds: count },
-    ...{ tokenLifeSecondsMax: count, stagedSeconds: count, retiringSeconds: count, keysMax: count },
-    signForSeconds: { type: ["integer", "null"], minimum: 0 },
-  });
+export function keySchemas({ schemaOf }: OpenApiParts): Json {
   return {
     StageKey: schemaOf(stageKeySchema),
     KeyStep: schemaOf(keyStepSchema),
-    Key: {
-      ...view,
-      properties: {
-        ...(view["properties"] as Json),
-        unrestricted: { type: "boolean" },
-        until: moment,
-        next: {
-          type: "object",
-          required: ["step", "safeFrom", "isSafe"],
-          properties: {
-            step: { type: "string", enum: ["activate", "retire"] },
-            ...{ safeFrom: moment, isSafe: { type: "boolean" }, dueAt: moment },
-          },
-        },
-      },
-    },
-    KeyOutcome: object({ changed: { type: "boolean" }, seq: count, key: ref("Key") }),
-    Keys: object({
-      serverTime: moment,
-      seq: count,
-      policies: object({ line: policy, admission: policy }),
-      frozenBy: { type: "array", items: { type: "string" } },
-      keys: { type: "array", items: ref("Key") },
-    }),
+    KeyOutcome: schemaOf(keyOutcomeSchema),
+    Keys: schemaOf(keysViewSchema),
   };
 }

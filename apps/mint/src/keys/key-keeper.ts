@@ -50,7 +50,8 @@ export interface KeyKeeperOptions {
 
 /** A step that somebody asks for. */
 export type KeyCommand =
-  | { readonly do: "stage"; readonly use: KeyUse }
+  /** `seq`: only while the key set has this number, so that a repetition does nothing. */
+  | { readonly do: "stage"; readonly use: KeyUse; readonly seq?: number | undefined }
   | Exclude<RotationRequest, { readonly do: "stage" }>;
 
 export interface KeyOutcome {
@@ -161,7 +162,8 @@ export class KeyKeeper {
   /**
    * One step that somebody asks for, and what it makes due: a revoked key's successor signs in the same transaction.
    *
-   * @throws AppError `key-not-found`, `not-yet-safe` (with `safeFrom`), `conflict`, `unavailable`; LeaseLostError.
+   * @throws AppError `key-not-found`, `not-yet-safe` (with `safeFrom`), `conflict`, `version-mismatch`, `unavailable`;
+   * LeaseLostError.
    */
   command(leading: Leading, command: KeyCommand, by: StepReason): Promise<KeyOutcome> {
     return this.#queue.run(() =>
@@ -170,6 +172,9 @@ export class KeyKeeper {
         if (known !== undefined && known.state === RESULT[command.do]) {
           return { key: known, changed: false };
         }
+        const { seq } = this.stored;
+        if (command.do === "stage" && (command.seq ?? seq) !== seq)
+          throw problem("version-mismatch", { extensions: { version: seq } });
         const use = command.do === "stage" ? command.use : (known?.use ?? "line");
         const now = this.#options.clock.now();
         const policy = this.#manual[use];

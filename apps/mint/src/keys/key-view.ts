@@ -1,41 +1,10 @@
 /** What an operator sees of the keys: states, and when each next step is safe. */
+import type { KeysView, KeyView } from "@vestibule/contracts/keys-api";
 import type { EpochMs } from "@vestibule/kernel/units";
-import { KEY_USES, type KeyUse, type SigningName } from "@vestibule/keys/public-key";
-import { type KeyState, safeFrom, type RotationPolicy } from "@vestibule/keys/rotation";
+import { KEY_USES } from "@vestibule/keys/public-key";
+import { safeFrom, type RotationPolicy } from "@vestibule/keys/rotation";
 import type { KeyRow, StoredKeys } from "../store/store.ts";
 import type { KeyFacts, Policies } from "./key-policy.ts";
-
-export interface KeyView {
-  readonly kid: string;
-  readonly use: KeyUse;
-  /** Present for a key from before there were two uses: every verifier takes both from it. */
-  readonly unrestricted?: true;
-  /** What its signatures and its entry in the key set say. */
-  readonly alg: SigningName;
-  readonly state: KeyState;
-  readonly since: number;
-  /** When it stops verifying; only for a retiring key. */
-  readonly until?: number;
-  readonly createdAt: number;
-  /** What comes next; absent where nothing does but revoking. */
-  readonly next?: {
-    readonly step: "activate" | "retire";
-    readonly safeFrom: number;
-    readonly isSafe: boolean;
-    /** When the mint does it by itself, as things are. */
-    readonly dueAt?: number;
-  };
-}
-
-export interface KeysView {
-  /** The mint's clock. */
-  readonly serverTime: number;
-  readonly seq: number;
-  readonly policies: Readonly<Record<KeyUse, RotationPolicy>>;
-  /** Sales that are on and hold the schedule back. */
-  readonly frozenBy: readonly string[];
-  readonly keys: readonly KeyView[];
-}
 
 export function keysView(
   { seq, keys }: StoredKeys,
@@ -50,7 +19,7 @@ export function keysView(
       .filter((key) => key.use === use)
       .map((key) => keyView(key, { now, policy: policies[use], keys })),
   );
-  return { serverTime: now, seq, policies, frozenBy: facts.frozenBy, keys: views };
+  return { serverTime: now, seq, policies, frozenBy: [...facts.frozenBy], keys: views };
 }
 
 export function keyView(

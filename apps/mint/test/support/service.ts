@@ -92,8 +92,13 @@ export class MintClient {
     return this.ask("POST", `/v1/events/${event}/admissions`, { body });
   }
 
-  keys(method: string, path: string = "", body?: unknown): Promise<Asked> {
-    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+  keys(
+    method: string,
+    path: string = "",
+    body?: unknown,
+    more: Record<string, string> = {},
+  ): Promise<Asked> {
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, ...more };
     return this.ask(method, `/v1/admin/keys${path}`, { body, headers });
   }
 
