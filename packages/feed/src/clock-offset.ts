@@ -18,11 +18,11 @@ export interface ClockAnswer {
   readonly roundTripMs?: number | undefined;
 }
 
-/** The own clock less the other one was surely in `lowMs … highMs` when the own clock said `from … until`. */
+/** The own clock less the other one was surely in `lowMs … highMs`, in the `tookMs` before the own clock said `until`. */
 export interface ClockReading {
   readonly lowMs: number;
   readonly highMs: number;
-  readonly from: EpochMs;
+  readonly tookMs: number;
   readonly until: EpochMs;
 }
 
@@ -32,24 +32,24 @@ const WHOLE_MS = 1;
 /**
  * The other clock was read between sending and receipt: so the offset lies between `sentAt - at` and `receivedAt - at`,
  * whatever each way took. What makes the round trip look longer (a clock that stands still until the next event, a
- * busy machine) makes the interval wider, never wrong.
+ * busy machine, a clock set on in the middle) makes the interval wider, never wrong. So does one that was set back by
+ * less than the round trip, where the runtime has a clock that never steps; where it has none, this one answer is
+ * spoiled by as much.
  *
  * Each answer stands alone: earlier ones would narrow the interval only if the clock had not been set in between,
  * which nobody can know.
  *
- * @returns `undefined` for an answer that took too long to be worth anything, or in the middle of which the own clock
- * was set back. Where the runtime has no clock that never steps, one set back by less than the round trip passes,
- * and spoils this one answer by that much.
+ * @returns `undefined` for an answer that took too long to be worth anything, or to before its question.
  */
 export function readClock(answer: ClockAnswer): ClockReading | undefined {
   const { sentAt, receivedAt, at, roundTripMs = 0 } = answer;
-  const tookMs = receivedAt - sentAt;
-  if (tookMs < 0 || tookMs > ROUND_TRIP_MS_MAX) return undefined;
-  if (tookMs + 2 * WHOLE_MS < roundTripMs) return undefined;
+  const from = Math.min(sentAt, receivedAt - Math.ceil(roundTripMs));
+  const tookMs = receivedAt - from;
+  if (receivedAt < sentAt || tookMs > ROUND_TRIP_MS_MAX) return undefined;
   return {
-    lowMs: sentAt - at - WHOLE_MS,
+    lowMs: from - at - WHOLE_MS,
     highMs: receivedAt - at + WHOLE_MS,
-    from: sentAt,
+    tookMs,
     until: receivedAt,
   };
 }
@@ -65,9 +65,9 @@ export function estimateAt(
 ): ClockEstimate | undefined {
   if (reading === undefined || now < reading.until) return undefined;
   if (now - reading.until > READING_TRUST_MS) return undefined;
-  const { lowMs, highMs, from } = reading;
-  const driftMs = ((now - from) * DRIFT_PPM_MAX) / 1_000_000;
-  const offsetMs = Math.round((lowMs + highMs) / 2);
+  const { lowMs, highMs, tookMs, until } = reading;
+  const driftMs = ((now - until + tookMs) * DRIFT_PPM_MAX) / 1_000_000;
+  const offsetMs = Math.round((lowMs + highMs) / 2) + 0; // never -0
   const uncertaintyMs = Math.ceil(Math.max(highMs - offsetMs, offsetMs - lowMs) + driftMs);
   return { offsetMs, uncertaintyMs };
 }

@@ -12,6 +12,8 @@ interface Answer {
 export type PlatformFetch = (
   url: string,
   init: {
+    method: "GET" | "POST";
+    body?: string;
     headers: Record<string, string>;
     redirect: "manual";
     /** The runtime's own AbortSignal: `never`, so that every runtime's `fetch` fits. */
@@ -29,7 +31,7 @@ declare const performance: { now(): number };
 
 /** Each call runs on its own: nothing is kept between calls. */
 export function createFetchText(fetch: PlatformFetch): FetchText {
-  return async ({ url, accept, deadlineMs, bytesMax }) => {
+  return async ({ url, accept, body, deadlineMs, bytesMax }) => {
     const startedAt = performance.now();
     const abort = new AbortController();
     const timer = setTimeout(() => {
@@ -37,7 +39,13 @@ export function createFetchText(fetch: PlatformFetch): FetchText {
     }, deadlineMs);
     try {
       const answer = await fetch(url, {
-        headers: { Accept: accept },
+        ...(body === undefined
+          ? { method: "GET", headers: { Accept: accept } }
+          : {
+              method: "POST",
+              body,
+              headers: { Accept: accept, "Content-Type": "application/json" },
+            }),
         redirect: "manual",
         signal: abort.signal as never,
       });

@@ -6,6 +6,7 @@ import {
   LIFETIME_SECONDS_MAX,
   MANIFEST_REFRESH_MS,
   REVOCATION_SECONDS_MAX,
+  TOKEN_CHARS_MAX,
 } from "@vestibule/contracts/limits";
 
 /** One mint's answer, head and body. */
@@ -43,7 +44,16 @@ export const KEYS_TRUST_MS = 86_400_000;
 export const KEYS_BEHIND_EVERY_MS = 1_000;
 
 /** A question for the time that took longer is not used: it would measure nothing that decides. */
-export const ROUND_TRIP_MS_MAX: number = MINT_DEADLINE_MS;
+export const ROUND_TRIP_MS_MAX = 2_000;
+/**
+ * How often a location asks for the time: each isolate, give or take a tenth, while its clock is surely good; and while it
+ * is not, or when something looks odd.
+ */
+export const CLOCK_ASK_CALM_MS = 30_000;
+export const CLOCK_ASK_SOON_MS = 5_000;
+export const CLOCK_ANSWER_BYTES_MAX = 4_096;
+/** A statement that came from a mint may be so much older than the tolerance before it casts doubt on the clock. */
+export const CLOCK_LAG_MS: number = 2 * DRIP_REFRESH_MS;
 /** Between two clocks, each of which is slewed by no more than 500 ppm, as kernels bound it. */
 export const DRIFT_PPM_MAX = 1_000;
 /** How long an answer says anything: the drift has cost 600 ms by then. */
@@ -52,6 +62,15 @@ export const READING_TRUST_MS = 600_000;
 assert(
   MANIFEST_STALE_MS + 2 * MINT_DEADLINE_MS + KEYS_BEHIND_EVERY_MS <= REVOCATION_SECONDS_MAX * 1_000,
   "a statement that tells of a revocation, and the keys, are here within the stated time",
+);
+assert(
+  CLOCK_ANSWER_BYTES_MAX >= 1.5 * TOKEN_CHARS_MAX,
+  "an answer for the time fits, with the JSON around it",
+);
+assert(ROUND_TRIP_MS_MAX <= MINT_DEADLINE_MS, "an answer that is of use is waited for");
+assert(
+  CLOCK_ASK_CALM_MS < READING_TRUST_MS / 10,
+  "a clock is unknown only after many questions in vain",
 );
 assert(BACKOFF_MS_MAX >= DRIP_REFRESH_MS, "backing off never means asking more often");
 assert(KEYS_TRUST_MS >= LIFETIME_SECONDS_MAX * 1000, "an outage outlasts no admitted fan's keys");

@@ -8,15 +8,16 @@ import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements
 import { assert } from "@vestibule/kernel/assert";
 import { type EpochMs, epochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
-import { parseJwks } from "@vestibule/keys/key-set";
 import { verifyDrip } from "@vestibule/token/verify-drip";
 import { verifyManifest } from "@vestibule/token/verify-manifest";
-import { isNewerKeys, isNewerStatement, jwksSeq } from "./newer.ts";
+import { type ClockWatch, type StartClockWatch, unwatched } from "./clock-watch.ts";
+import { KnownKeys } from "./known-keys.ts";
+import { isNewerStatement } from "./newer.ts";
 import {
+  CLOCK_LAG_MS,
   FIRST_WAIT_MS,
   FIRST_WAIT_STEP_MS,
   KEYS_BEHIND_EVERY_MS,
-  KEYS_TRUST_MS,
   MINT_DEADLINE_MS,
   MINT_URLS_MAX,
   REFRESH_SLACK_MS,
@@ -37,6 +38,8 @@ export interface FeedOptions {
   readonly fetchText: FetchText;
   readonly sleep: Sleep;
   readonly cache?: FeedCache;
+  /** Watches the own clock; without it that is believed. */
+  readonly watch?: StartClockWatch;
   readonly alarm?: (alarm: FeedAlarm) => void;
 }
 
@@ -71,6 +74,8 @@ export interface MintFeed {
    * another isolate was told a moment ago will do; whoever asks earlier wants news, and a mint is asked.
    */
   refresh(thing: Thing, now: EpochMs): Promise<RefreshOutcome>;
+  /** The same, and whatever else is due by then: the question for the time. For the background; never rejects. */
+  tend(thing: Thing, now: EpochMs): Promise<void>;
   /**
    * While somebody is asking: a promise for the end of that, or of `FIRST_WAIT_MS`. By looking, never by
    * sharing a promise between requests. `undefined` when nobody is.
@@ -88,6 +93,10 @@ export interface MintFeed {
    * @returns whether it is worth looking at the keys again.
    */
   newerKeys(now: EpochMs): Promise<boolean>;
+  /** The own clock against the mint's. */
+  readonly clock: ClockWatch;
+  /** A manifest is known, and how the own clock is, or that nobody can tell. */
+  readonly isLearnt: boolean;
   /** Also the order in which joins and claims try the mints. */
   readonly mints: MintOrder;
   health(now: EpochMs): FeedHealth;
@@ -107,36 +116,35 @@ export function createMintFeed(options: FeedOptions): MintFeed {
   return new Feed(options);
 }
 
-interface KnownKeys {
-  readonly keys: KeySet;
-  readonly fetchedAt: EpochMs;
-  readonly seq: number | undefined;
-}
-
 type Adoption = "adopted" | "same" | "unknown-key" | (string & {});
+
+/** Refused for its time: by a clock that is wrong, maybe. */
+const BY_TIME: ReadonlySet<Adoption> = new Set(["issued-in-future", "over", "key-over"]);
 
 class Feed implements MintFeed {
   readonly mints: MintOrder;
+  readonly clock: ClockWatch;
   readonly #options: FeedOptions;
-  readonly #bootKeys: KeySet | undefined;
-  #keys: KnownKeys | undefined;
+  readonly #keys: KnownKeys;
   #manifest: ManifestClaims | undefined;
   readonly #drips = new Map<string, KnownDrip>();
   readonly #schedules = new Map<Thing, Schedule>();
   #askedForKeyAt = Number.NEGATIVE_INFINITY;
-  /** The newest key set of which a statement told. */
-  #keysSeqTold = 0;
   #askedForSeqAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: FeedOptions) {
     this.#options = options;
     this.mints = createMintOrder(options.mintUrls.map((url) => url.replace(/\/+$/, "")));
-    this.#bootKeys = options.bootKeys;
+    this.#keys = new KnownKeys(options.bootKeys);
+    this.clock = options.watch?.({ feed: this, known: this.#keys, options }) ?? unwatched;
+  }
+
+  get isLearnt(): boolean {
+    return this.#manifest !== undefined && this.clock.isAsked;
   }
 
   keys(now: EpochMs): KeySet | undefined {
-    if (this.#keys === undefined) return this.#bootKeys;
-    return now - this.#keys.fetchedAt <= KEYS_TRUST_MS ? this.#keys.keys : undefined;
+    return this.#keys.inForce(now);
   }
 
   manifest(): ManifestClaims | undefined {
@@ -185,20 +193,24 @@ class Feed implements MintFeed {
     return fresh ? "fresh" : "kept";
   }
 
+  async tend(thing: Thing, now: EpochMs): Promise<void> {
+    const { clock } = this;
+    const asking = clock.due() ? clock.ask() : undefined;
+    await this.refresh(thing, now);
+    await asking;
+    // It may have found a reason to.
+    if (clock.due()) await clock.ask();
+  }
+
   /**
    * A statement told of a newer key set: a key may have been revoked. It is asked for at once, within the refresh
    * that heard of it, so that whoever waits for that waits for the keys too.
    */
   async #catchUpWithKeys(now: EpochMs): Promise<void> {
-    if (!this.#isKeysBehind()) return;
+    if (!this.#keys.isBehind()) return;
     if (Math.abs(now - this.#askedForSeqAt) < KEYS_BEHIND_EVERY_MS) return;
     this.#askedForSeqAt = now;
     if ((await this.refresh("keys", now)) === "busy") await this.whenAnswered("keys", now);
-  }
-
-  #isKeysBehind(): boolean {
-    const known = this.#keys?.seq;
-    return known !== undefined && known < this.#keysSeqTold;
   }
 
   async whenKnown(thing: Thing, now: EpochMs): Promise<boolean> {
@@ -230,14 +242,14 @@ class Feed implements MintFeed {
     }
     return {
       keyIds: [...(this.keys(now)?.keys() ?? [])],
-      keysAgeMs: this.#keys === undefined ? null : now - this.#keys.fetchedAt,
+      keysAgeMs: this.#keys.ageMs(now),
       manifestSeq: this.#manifest?.seq ?? null,
       drips,
     };
   }
 
   #knows(thing: Thing): boolean {
-    if (thing === "keys") return this.#keys !== undefined;
+    if (thing === "keys") return this.#keys.isFetched;
     if (thing === "manifest") return this.#manifest !== undefined;
     return this.#drips.has(thing.slice(5));
   }
@@ -257,7 +269,7 @@ class Feed implements MintFeed {
     const entry = await this.#options.cache?.get(thing);
     if (entry === undefined || entry.fetchedAt > now) return false;
     const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
-    const behind = thing === "keys" && this.#isKeysBehind();
+    const behind = thing === "keys" && this.#keys.isBehind();
     const recent = now - entry.fetchedAt < planOf(thing).refreshMs && !behind;
     // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.
     return recent && (adoption === "adopted" || adoption === "same");
@@ -269,7 +281,7 @@ class Feed implements MintFeed {
     for (const base of this.mints.urls(now)) {
       answered = (await this.#fromMint({ thing, plan, base }, now)) || answered;
       // A standby may not have read the newest keys yet; another mint has them.
-      const isEnough = thing !== "keys" || !this.#isKeysBehind();
+      const isEnough = thing !== "keys" || !this.#keys.isBehind();
       if (answered && isEnough) return true;
     }
     return answered;
@@ -281,14 +293,10 @@ class Feed implements MintFeed {
   ): Promise<boolean> {
     const { accept, bytesMax } = plan;
     // By its number no cache before the mint answers with an older set.
-    const asked = thing === "keys" && this.#isKeysBehind() ? `?seq=${this.#keysSeqTold}` : "";
+    const asked = thing === "keys" && this.#keys.isBehind() ? `?seq=${this.#keys.seqTold}` : "";
     const url = base + plan.path + asked;
-    const answer = await this.#options.fetchText({
-      url,
-      accept,
-      bytesMax,
-      deadlineMs: MINT_DEADLINE_MS,
-    });
+    const deadlineMs = MINT_DEADLINE_MS;
+    const answer = await this.#options.fetchText({ url, accept, bytesMax, deadlineMs });
     if (!answer.ok) {
       // A mint that answers "no such event" is well.
       const { refusal } = answer;
@@ -299,11 +307,14 @@ class Feed implements MintFeed {
     }
     this.mints.worked(base);
     const { text, roundTripMs } = answer.value;
-    const fetchedAt = now;
-    const at = { now, roundTripMs };
-    let adoption = await this.#adopt(thing, { text, fetchedAt }, at);
-    if (adoption === "unknown-key" && (await this.newerKeys(now))) {
-      adoption = await this.#adopt(thing, { text, fetchedAt }, at);
+    let fetchedAt = now;
+    const adopt = () => this.#adopt(thing, { text, fetchedAt }, { now: fetchedAt, roundTripMs });
+    let adoption = await adopt();
+    if (adoption === "unknown-key" && (await this.newerKeys(now))) adoption = await adopt();
+    const time = BY_TIME.has(adoption) ? await this.#timeOfMint() : undefined;
+    if (time !== undefined) {
+      fetchedAt = time;
+      adoption = await adopt();
     }
     if (adoption !== "adopted" && adoption !== "same") {
       this.#alarm(thing, url, adoption);
@@ -313,12 +324,29 @@ class Feed implements MintFeed {
     return true;
   }
 
+  /** When the own clock is surely wrong: asked, if that was not done a moment ago. */
+  async #timeOfMint(): Promise<EpochMs | undefined> {
+    const { clock } = this;
+    clock.askSoon();
+    await (clock.due() ? clock.ask() : clock.whenAnswered());
+    const time = clock.isWrong ? clock.time?.now() : undefined;
+    // By another time they may look too old.
+    if (time !== undefined && this.keys(time) === undefined) await this.refresh("keys", time);
+    return time;
+  }
+
   async #adopt(
     thing: Thing,
     entry: CachedText,
     at: { now: EpochMs; roundTripMs: number | undefined },
   ): Promise<Adoption> {
-    if (thing === "keys") return this.#adoptKeys(entry);
+    if (thing === "keys") {
+      const before = this.#keys.seq;
+      const adoption = await this.#keys.adopt(entry);
+      // The mint is told how far a rotation has come.
+      if (this.#keys.seq !== before) this.clock.askSoon();
+      return adoption;
+    }
     const keys = this.keys(at.now);
     if (keys === undefined) return "unknown-key";
     const { issuer, skewSeconds } = this.#options;
@@ -327,12 +355,15 @@ class Feed implements MintFeed {
     if (event === undefined) {
       const read = await verifyManifest(text, { keys, issuer, now: at.now, skewSeconds });
       if (!read.ok) return read.refusal.reason;
-      this.#keysSeqTold = Math.max(this.#keysSeqTold, read.value.keysSeq ?? 0);
+      this.#keys.tell(read.value.keysSeq);
       return this.#adoptManifest(read.value);
     }
     const read = await verifyDrip(text, { keys, issuer, event, now: at.now, skewSeconds });
     if (!read.ok) return read.refusal.reason;
-    this.#keysSeqTold = Math.max(this.#keysSeqTold, read.value.keysSeq ?? 0);
+    this.#keys.tell(read.value.keysSeq);
+    // Older than a cache on the way makes it, or the own clock is ahead.
+    const lagMs = at.roundTripMs === undefined ? 0 : at.now + at.roundTripMs - read.value.at;
+    if (lagMs > skewSeconds * 1000 + CLOCK_LAG_MS) this.clock.askSoon();
     const known = this.#drips.get(event);
     if (known !== undefined && !isNewerStatement(read.value, known.claims)) {
       return read.value.seq === known.claims.seq ? "same" : "older";
@@ -342,21 +373,6 @@ class Feed implements MintFeed {
       askedAt: entry.fetchedAt,
       roundTripMs: at.roundTripMs,
     });
-    return "adopted";
-  }
-
-  async #adoptKeys(entry: CachedText): Promise<Adoption> {
-    let json: unknown;
-    try {
-      json = JSON.parse(entry.text);
-    } catch {
-      return "not-json";
-    }
-    const read = await parseJwks(json);
-    if (!read.ok) return read.refusal.reason;
-    const next = { keys: read.value, fetchedAt: entry.fetchedAt, seq: jwksSeq(json) };
-    if (this.#keys !== undefined && !isNewerKeys(next, this.#keys)) return "older";
-    this.#keys = next;
     return "adopted";
   }
 

@@ -19,9 +19,8 @@ export function isNewerKeys(
   next: { readonly seq: number | undefined; readonly fetchedAt: EpochMs },
   known: { readonly seq: number | undefined; readonly fetchedAt: EpochMs },
 ): boolean {
-  if (next.seq !== undefined && known.seq !== undefined && next.seq !== known.seq) {
-    return next.seq > known.seq;
-  }
+  // The same set again: fetched anew, whatever a clock that was set back in the meantime says.
+  if (next.seq !== undefined && known.seq !== undefined) return next.seq >= known.seq;
   return next.fetchedAt >= known.fetchedAt;
 }
 

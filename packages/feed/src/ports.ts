@@ -1,4 +1,5 @@
 /** What the feed needs from the outside. The real ones are in the `*.system.ts` files. */
+import type { ClockState } from "@vestibule/contracts/edges-api";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Result } from "@vestibule/kernel/result";
 
@@ -18,12 +19,13 @@ export interface FetchedText {
 }
 
 /**
- * Gets one text: never follows a redirect, gives up after `deadlineMs` (head and body together) and
+ * Gets one text, or posts `body` (JSON) for one: never follows a redirect, gives up after `deadlineMs` (head and body together) and
  * stops reading after `bytesMax`, whatever `Content-Length` says. Never rejects.
  */
 export type FetchText = (request: {
   readonly url: string;
   readonly accept: string;
+  readonly body?: string;
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }) => Promise<Result<FetchedText, FetchRefusal>>;
@@ -43,9 +45,21 @@ export interface FeedCache {
 /** Waits. Only used by callers that know nothing at all yet. */
 export type Sleep = (ms: number) => Promise<void>;
 
+/** What is known of the own clock. `null`: nothing. */
+export interface ClockHealth {
+  readonly state: ClockState;
+  /** The own clock less the mint's, and how well that is known. */
+  readonly offsetMs: number | null;
+  readonly uncertaintyMs: number | null;
+  readonly measuredAgoMs: number | null;
+}
+
 /** What an operator should hear of: the last good value stays in use. */
 export interface FeedAlarm {
+  /** `keys`, `manifest`, `drip:` and an event, or `clock`: the own one. */
   readonly thing: string;
   readonly url: string;
+  /** Why nothing was taken; of the clock also what it has become, as `clock-warn`. */
   readonly reason: string;
+  readonly clock?: ClockHealth & { readonly location: string };
 }
