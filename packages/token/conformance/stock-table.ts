@@ -42,6 +42,7 @@ const TITLES: Readonly<Record<string, string>> = {
   "key-form": "`kid` that is no thumbprint; `use`, `key_ops`, `alg`, `x` that are wrong",
   "private-key": "a private or symmetric key in the set",
   "degenerate-key": "keys of small order or not canonical",
+  "key-use": "a key that is for something else (`vst_use`)",
   "key-life": "a key past its `exp`, or revoked",
 };
 

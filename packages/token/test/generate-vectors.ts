@@ -18,10 +18,11 @@ import {
 } from "./vector-cases.ts";
 import { groupOf } from "./vector-groups.ts";
 import { keySetVectors } from "./vector-key-sets.ts";
+import { moreKeySets, uses } from "./vector-uses.ts";
 
 /** All versions; the last one is the one that is written. */
-const VERSIONS = ["1.0", "1.1"] as const;
-const VERSION = "1.1";
+const VERSIONS = ["1.0", "1.1", "1.2"] as const;
+const VERSION = "1.2";
 const FIRST = {
   admission: admissionVectors,
   ticket: ticketVectors,
@@ -33,11 +34,17 @@ const FIRST = {
 /** What each version brought, in its order: a later one is appended, so that numbers stay. */
 async function contentOf(set: SetName): Promise<(readonly [string, readonly VectorDraft[]])[]> {
   const { kind, alg } = natureOf(set);
-  if (set.startsWith("key-set")) return [["1.1", await keySetVectors(alg)]];
+  if (set.startsWith("key-set")) {
+    return [
+      ["1.1", await keySetVectors(alg)],
+      ["1.2", await moreKeySets(alg)],
+    ];
+  }
   const first = await FIRST[kind](alg);
   return [
     [alg === "EdDSA" ? "1.1" : "1.0", first],
     ["1.1", await additions(builder(kind, alg))],
+    ["1.2", await uses(builder(kind, alg))],
   ];
 }
 

@@ -62,6 +62,10 @@ const SLIPS: readonly (readonly [right: string, wrong: string])[] = [
   [" and seen[kid] == read", ""],
   ['"x5t#S256", ', ""],
   [', "b64")', ")"],
+  ['entry["vst_use"] not in USES', "False"],
+  ['"vst_use" in entry and', 'entry.get("vst_use") is not None and'],
+  ['use in (None, "admission")', "use in (None, *USES)"],
+  ['use in (None, "admission")', 'use == "admission"'],
   ['question.get("jwksBefore")', 'question["jwks"]'],
 ];
 

@@ -21,12 +21,52 @@ const RULES: readonly Rule[] = [
     "Header and key set may each use either registered name, or the set none: a rollout of one name must not lock anybody out.",
   ],
   [
+    /^signed by a key (whose vst_use is (admission|line)|without vst_use)/,
+    "key-use",
+    "A key whose vst_use names one of the two uses signs that alone: line tickets and statements, admission admissions. Without vst_use it signs anything.",
+  ],
+  [
+    /^TV-12: .*its key for/,
+    "key-use",
+    "What a key is for is looked at on each use, also when the same text was accepted before.",
+  ],
+  [
+    /vst_use is .*, beside a good one$/,
+    "key-use",
+    "An entry of a use that is not known is passed over, and so its key is not there: names of uses are case-sensitive texts.",
+  ],
+  [
+    /^a set of keys whose vst_use is of later times, after/,
+    "key-endpoint",
+    "An answer that is no good set replaces nothing: the keys that were known stay in force.",
+  ],
+  [
+    /^(beside the key: one|a set of keys) whose vst_use is of later times/,
+    "key-use",
+    "An entry of a use that is not known is passed over, so that a later one can be published beside ours; a set of nothing else has no key.",
+  ],
+  [
+    /^a secret in a set: .*, after a good set$/,
+    "private-key",
+    "A private or symmetric member refuses the set, and the keys that were known stay in force.",
+  ],
+  [
+    /^a secret in a set/,
+    "private-key",
+    "A private or symmetric member in a published set is a leak: the set is refused, and somebody is told.",
+  ],
+  [
+    /^KR-03: .*, after a good set$/,
+    "duplicate-kid",
+    "A set that contradicts itself replaces nothing: the keys that were known stay in force.",
+  ],
+  [
     /^(KR-03: )?a token without kid/,
     "key-choice",
     "Without kid no key is chosen, however few there are: trying them all hides a mistake of the signer.",
   ],
   [
-    /^KR-03: the same (entry|key) twice(, one without alg)?$/,
+    /^KR-03: the same (entry|key) (twice|16 times)(, one with(out alg| key_ops)|, for admissions|, under both names of the algorithm)?$/,
     "duplicate-kid",
     "Two entries that say the same key under one kid collapse into one.",
   ],
@@ -71,7 +111,7 @@ const RULES: readonly Rule[] = [
     "A set as it may be: order, optional and unknown members make no difference.",
   ],
   [
-    /^17 entries$/,
+    /^17 entries/,
     "key-set",
     "A set has at most 16 entries: whoever reads it must not work without a bound.",
   ],

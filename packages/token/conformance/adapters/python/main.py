@@ -18,6 +18,7 @@ NAMES = ("Ed25519", "EdDSA")
 TOKEN_CHARS_MAX = 2048
 KEYS_MAX = 16
 WHOLE_MAX = 2**53 - 1
+USES = ("line", "admission")
 FORBIDDEN = ("jwk", "jku", "x5u", "x5c", "x5t", "x5t#S256", "crit", "b64")
 
 P = 2**255 - 19
@@ -78,7 +79,7 @@ def is_hash(value):
 
 
 def read_entry(entry):
-    """(x, until) of a key of ours; None for another kind of key."""
+    """(x, until, use) of a key of ours; None for a kind or use that is another."""
     need(isinstance(entry, dict), "bad-key-set")
     need(not entry.keys() & {"d", "k", "priv"}, "bad-key-set")
     if entry.get("kty") != "OKP" or entry.get("crv") != "Ed25519":
@@ -88,6 +89,8 @@ def read_entry(entry):
     operations = entry.get("key_ops", ["verify"])
     need(isinstance(operations, list) and "verify" in operations, "bad-key-set")
     need("exp" not in entry or is_whole(entry["exp"]), "bad-key-set")
+    if "vst_use" in entry and entry["vst_use"] not in USES:
+        return None  # a use of later times
     data = decode(entry.get("x"), "bad-key-set")
     need(len(data) == 32, "bad-key-set")
     y = int.from_bytes(data, "little") & (2**255 - 1)
@@ -95,11 +98,11 @@ def read_entry(entry):
     # RFC 7638: the members that are needed, in the order of their names, without white space.
     thumbprint = '{"crv":"Ed25519","kty":"OKP","x":"%s"}' % entry["x"]
     need(entry.get("kid") == encode(hashlib.sha256(thumbprint.encode()).digest()), "bad-key-set")
-    return data, entry.get("exp")
+    return data, entry.get("exp"), entry.get("vst_use")
 
 
 def read_keys(jwks):
-    """kid to (x, until). One bad entry refuses the whole set: keep the one that you had."""
+    """kid to (x, until, use). One bad entry refuses the whole set: keep the one that you had."""
     need(isinstance(jwks, dict) and isinstance(jwks.get("keys"), list), "bad-key-set")
     need(len(jwks["keys"]) <= KEYS_MAX, "bad-key-set")
     seen = {}
@@ -126,8 +129,9 @@ def verify(token, keys, now_ms, skew, issuer, event, action, lifetime, visitor):
     need(header.get("typ") == TYP, "wrong-type")
     kid = header.get("kid")
     need(isinstance(kid, str) and kid in keys, "unknown-key")
-    data, until = keys[kid]
+    data, until, use = keys[kid]
     need(until is None or now_ms < until * 1000, "key-over")
+    need(use in (None, "admission"), "wrong-type")  # the line's key signs no admissions
     signature = decode(parts[2], "malformed")
     signed = (parts[0] + "." + parts[1]).encode("utf-8", "surrogatepass")
     try:
