@@ -1,5 +1,6 @@
 import { SIGNING_NAME_DEFAULT, SIGNING_NAMES } from "@vestibule/keys/public-key";
 import { type KeyEncryptionKey, parseKek } from "@vestibule/keys/seal";
+import { TRUST_PROXY_HOPS_MAX } from "@vestibule/service/client-address";
 import {
   type Config,
   httpBase,
@@ -55,6 +56,14 @@ export const VARIABLES = {
   ),
   /** The name of the algorithm that new keys have, and so what they sign. */
   signingName: optional("VESTIBULE_SIGNING_NAME", oneOf(SIGNING_NAMES), SIGNING_NAME_DEFAULT),
+  /** Proxies before this mint that append to `X-Forwarded-For`; 0: the header is not read. */
+  trustProxyHops: optional(
+    "TRUST_PROXY_HOPS",
+    wholeNumber({ min: 0, max: TRUST_PROXY_HOPS_MAX }),
+    0,
+  ),
+  /** Of whoever collects `GET /metrics`; without it nobody does. */
+  metricsToken: optionalSecret("VESTIBULE_METRICS_TOKEN", secret({ charsMin: 32 })),
   /** Of the purchase API, which reports what is left; without it no report is taken. */
   supplyToken: optionalSecret("VESTIBULE_SUPPLY_TOKEN", secret({ charsMin: 32 })),
   /** A JWKS: the public keys of the purchase API's credits; without it no credit counts. */
@@ -64,6 +73,10 @@ export const VARIABLES = {
 export type MintConfig = Config<typeof VARIABLES>;
 
 /** What must hold between the settings. */
-export function crossCheck({ adminToken, supplyToken }: Partial<MintConfig>): string[] {
-  return sameSecrets({ VESTIBULE_ADMIN_TOKEN: adminToken, VESTIBULE_SUPPLY_TOKEN: supplyToken });
+export function crossCheck(config: Partial<MintConfig>): string[] {
+  return sameSecrets({
+    VESTIBULE_ADMIN_TOKEN: config.adminToken,
+    VESTIBULE_SUPPLY_TOKEN: config.supplyToken,
+    VESTIBULE_METRICS_TOKEN: config.metricsToken,
+  });
 }

@@ -82,6 +82,36 @@ export const KEY_WRITES_MAX = 16;
 export const KEYS_OVER_SHOWN_MAX = 50;
 export const KEY_ROTATION_DAYS_MAX = 365;
 
+/** Rows of reporting locations, each a name and a sender. A newcomer to a full table is turned away. */
+export const EDGE_ROWS_MAX = 2_000;
+export const EDGE_ROWS_PER_SENDER_MAX = 64;
+/** A row that was silent for so long is gone. */
+export const EDGE_SILENT_MS = 600_000;
+/** A row's alarm ends when its reports were better for so long: isolates of one location share a row. */
+export const EDGE_ALARM_CALM_MS = 60_000;
+/** Random bytes of the key by which a process names senders. */
+export const SENDER_KEY_BYTES = 32;
+/** The body of a question for the time. */
+export const CLOCK_QUESTION_BYTES_MAX = 1_024;
+/** Answers to such questions that are being signed; more get 503. */
+export const CLOCK_SIGNINGS_MAX = 64;
+/** One sender asks so often: at once, and one more each `refillMs`. A proxy's address may stand for many isolates. */
+export const CLOCK_SENDER_LIMIT = { name: "clock-sender", capacity: 200, refillMs: 20 } as const;
+/** All senders together: less than a core's twentieth for signatures. */
+export const CLOCK_TOTAL_LIMIT = { name: "clock-total", capacity: 1_000, refillMs: 2 } as const;
+/** Lines in the log about what one sender's rows say, and about all: anybody may write into rows of their own. */
+export const CLOCK_LOG_SENDER_LIMIT = {
+  name: "log-sender",
+  capacity: 8,
+  refillMs: 60_000,
+} as const;
+export const CLOCK_LOG_TOTAL_LIMIT = { name: "log-total", capacity: 64, refillMs: 10_000 } as const;
+/** Senders whose buckets are not full; more are answered with 503. */
+export const CLOCK_BUCKETS_MAX = 20_000;
+/** How often the mint looks at its own clock, and how long PostgreSQL may take to answer. */
+export const CLOCK_LOOK_EVERY_MS = 10_000;
+export const CLOCK_LOOK_DEADLINE_MS = 2_000;
+
 assert(LEASE_RENEW_EVERY_MS * 2 < LEASE_TTL_MS, "two renewals fit into the lease");
 assert(LEASE_DEADLINE_MS < LEASE_TTL_MS, "a renewal is over before the lease is");
 assert(BLOCK_NUMBERS_MIN < BLOCK_NUMBERS_MAX, "blocks can adapt");
@@ -90,6 +120,13 @@ assert(
   "the gap covers the four largest reservations, which is more than a second of joins",
 );
 assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
+assert(
+  CLOCK_SENDER_LIMIT.refillMs >= 10 * CLOCK_TOTAL_LIMIT.refillMs,
+  "one sender has at most a tenth of the answers",
+);
+assert(EDGE_ROWS_PER_SENDER_MAX * 10 < EDGE_ROWS_MAX, "one sender has a small part of the rows");
+assert(EDGE_ALARM_CALM_MS < EDGE_SILENT_MS, "an alarm ends before its row does");
+assert(CLOCK_LOOK_DEADLINE_MS < CLOCK_LOOK_EVERY_MS, "looks do not overlap");
 assert((RECENT_JOINS_MAX & (RECENT_JOINS_MAX - 1)) === 0, "a power of two");
 assert(
   KEYS_LOOK_EVERY_MS + STEP_DEADLINE_MS < KEYS_PROPAGATION_SECONDS * 1_000,

@@ -6,18 +6,21 @@ import { type KeySet, parseJwks } from "@vestibule/keys/key-set";
 import { kekVault } from "@vestibule/keys/vault";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
-import { createApp } from "@vestibule/service/app";
+import { createApp, type ServiceApp } from "@vestibule/service/app";
 import { ConfigError } from "@vestibule/service/env";
 import { type RunningServer, startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
 import { addAdminRoutes } from "./http/admin-routes.ts";
+import { addEdgeRoutes } from "./http/edge-routes.ts";
 import { fastJoin } from "./http/fast-join.ts";
 import { addKeyRoutes } from "./http/key-routes.ts";
 import { addLineRoutes } from "./http/line-routes.ts";
+import { addMetricsRoute } from "./http/metrics-route.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { addSupplyRoutes } from "./http/supply-routes.ts";
 import type { MintConfig } from "./config.ts";
 import { creditReader } from "./credit-reader.ts";
+import { createEdges, type Edges } from "./edges/edges.ts";
 import { KeyKeeper } from "./keys/key-keeper.ts";
 import { KeyLoop } from "./keys/key-loop.ts";
 import { keyFacts } from "./keys/key-policy.ts";
@@ -27,17 +30,22 @@ import { Leadership } from "./lead/leadership.ts";
 import { LineTerm } from "./lead/line-term.ts";
 import { HOLDER_BYTES, RECENT_JOINS_MAX, RECENT_JOINS_MS } from "./limits.ts";
 import { RecentJoins } from "./line/recent-joins.ts";
+import { mintMetrics } from "./metrics/mint-metrics.ts";
 import { Mint } from "./mint.ts";
+import { readDatabaseClock } from "./store/database-clock.ts";
 import { MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
 import type { MintStore } from "./store/store.ts";
 import type { Timers } from "./timers.ts";
+import type { Tokens } from "./tokens.ts";
 
 type OptionalSetting =
   | "supplyToken"
+  | "metricsToken"
   | "creditKeys"
   | "kekPrevious"
   | "keyRotationDays"
-  | "signingName";
+  | "signingName"
+  | "trustProxyHops";
 
 export interface MintParts {
   readonly config: Omit<MintConfig, "databaseUrl" | OptionalSetting> &
@@ -75,6 +83,71 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     skewSeconds: SKEW_SECONDS_DEFAULT,
     ring: () => keeper.ring,
   });
+  const leadership = leadershipOf(parts, { store, keeper, tokens });
+  const recent = new RecentJoins({
+    entriesMax: RECENT_JOINS_MAX,
+    keepMs: RECENT_JOINS_MS,
+    secret: randomness.bytes(4),
+  });
+  let stopping = false;
+  const credits = creditReader({
+    keys: creditKeys,
+    issuer: config.issuer,
+    skewSeconds: SKEW_SECONDS_DEFAULT,
+  });
+  const mint = new Mint({ clock, tokens, recent, credits, term: () => leadership.term });
+  const edges = createEdges({
+    ...{ clock, timers, randomness, log, tokens },
+    databaseClock: () => readDatabaseClock(database),
+  });
+  const app = createApp({
+    log,
+    checks: {
+      leader: () => leadership.isConfirmed && !stopping,
+      database: () => store.isUp(),
+    },
+  });
+  addRoutes(app, parts, { mint, keeper, edges, term: () => leadership.term });
+
+  const keyLoop = new KeyLoop({
+    ...{ keeper, timers, clock, log },
+    term: () => (leadership.isConfirmed ? leadership.term : undefined),
+  });
+  leadership.start();
+  keyLoop.start();
+  edges.own.start();
+  const stopLoops = async (): Promise<void> => {
+    await edges.own.stop();
+    await keyLoop.stop();
+    await leadership.stop();
+  };
+  const server: RunningServer = await startHttpServer({
+    host: config.host,
+    port: config.port,
+    fetch: app.fetch,
+    fast: fastJoin({ mint, log }),
+    log,
+  }).catch(async (error: unknown) => {
+    await stopLoops();
+    throw error;
+  });
+  log.info("listening", { url: server.url });
+  return {
+    url: server.url,
+    port: server.port,
+    isLeading: () => leadership.term !== undefined,
+    stop: async () => {
+      stopping = true;
+      await server.stop();
+      await stopLoops();
+    },
+  };
+}
+
+function leadershipOf(
+  { config, clock, randomness, timers, log, onFatal }: MintParts,
+  { store, keeper, tokens }: { store: MintStore; keeper: KeyKeeper; tokens: Tokens },
+): Leadership<LineTerm> {
   const leadership: Leadership<LineTerm> = new Leadership({
     store,
     timers,
@@ -85,7 +158,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
         const facts = keyFacts(await store.loadEvents(), clock.now());
         await keeper.begin({ lead, facts });
       } catch (error) {
-        if (error instanceof KeyTrouble) parts.onFatal(error);
+        if (error instanceof KeyTrouble) onFatal(error);
         throw error;
       }
       const { issuer } = config;
@@ -102,63 +175,26 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
       });
     },
   });
-  const recent = new RecentJoins({
-    entriesMax: RECENT_JOINS_MAX,
-    keepMs: RECENT_JOINS_MS,
-    secret: randomness.bytes(4),
-  });
-  let stopping = false;
-  const credits = creditReader({
-    keys: creditKeys,
-    issuer: config.issuer,
-    skewSeconds: SKEW_SECONDS_DEFAULT,
-  });
-  const mint = new Mint({ clock, tokens, recent, credits, term: () => leadership.term });
-  const app = createApp({
-    log,
-    checks: {
-      leader: () => leadership.isConfirmed && !stopping,
-      database: () => store.isUp(),
-    },
-  });
+  return leadership;
+}
+
+function addRoutes(
+  app: ServiceApp,
+  { config, clock }: MintParts,
+  core: { mint: Mint; keeper: KeyKeeper; edges: Edges; term: () => LineTerm | undefined },
+): void {
+  const { mint, keeper, edges, term } = core;
   addLineRoutes(app, { mint, keys: () => keeper.published });
   addAdminRoutes(app, { mint, clock, token: config.adminToken });
   addKeyRoutes(app, { mint, keeper, clock });
   addSupplyRoutes(app, { mint, token: config.supplyToken });
+  addEdgeRoutes(app, { mint, edges, trustProxyHops: config.trustProxyHops ?? 0 });
+  const metrics = mintMetrics({ edges, term, keys: () => keeper.stored });
+  addMetricsRoute(app, { metrics, token: config.metricsToken });
   const document = JSON.stringify(openApiDocument());
   app.get("/openapi.json", (context) =>
     context.body(document, 200, { "Content-Type": "application/json" }),
   );
-
-  const keyLoop = new KeyLoop({
-    ...{ keeper, timers, clock, log },
-    term: () => (leadership.isConfirmed ? leadership.term : undefined),
-  });
-  leadership.start();
-  keyLoop.start();
-  const server: RunningServer = await startHttpServer({
-    host: config.host,
-    port: config.port,
-    fetch: app.fetch,
-    fast: fastJoin({ mint, log }),
-    log,
-  }).catch(async (error: unknown) => {
-    await keyLoop.stop();
-    await leadership.stop();
-    throw error;
-  });
-  log.info("listening", { url: server.url });
-  return {
-    url: server.url,
-    port: server.port,
-    isLeading: () => leadership.term !== undefined,
-    stop: async () => {
-      stopping = true;
-      await server.stop();
-      await keyLoop.stop();
-      await leadership.stop();
-    },
-  };
 }
 
 /** @throws KeyTrouble when the key-encryption key does not open them. */

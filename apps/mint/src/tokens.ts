@@ -28,6 +28,8 @@ export interface Tokens extends StatementSigner {
     readonly opensAt: EpochMs;
     readonly lifetimeSeconds: number;
   }): Promise<string>;
+  /** The mint's clock, for one question: `at` was read just now. */
+  time(answer: { readonly nonce: string; readonly at: EpochMs }): Promise<string>;
   /** The number of a genuine ticket of this visitor, also when the event's end was moved since. */
   readTicket(
     text: string,

@@ -10,6 +10,7 @@ import {
   FAR,
   localMint,
   type LocalMint,
+  METRICS_TOKEN,
   newVisitor,
   SUPPLY_TOKEN,
 } from "./support/service.ts";
@@ -324,11 +325,16 @@ describe("the OpenAPI document", () => {
   it("describes every route that the mint answers, and no other", async () => {
     const { body } = await mint.client.ask("GET", "/openapi.json");
     for (const [template, operations] of Object.entries<Record<string, unknown>>(body.paths)) {
-      const path = template.replace("{event}", "nowhere");
+      const path = template.replace("{event}", "nowhere").replace("{location}", "nowhere");
+      const token = /supply/.test(path)
+        ? SUPPLY_TOKEN
+        : path === "/metrics"
+          ? METRICS_TOKEN
+          : ADMIN_TOKEN;
       const documented = Object.keys(operations).map((method) => method.toUpperCase());
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const { status } = await mint.client.ask(method, path, {
-          headers: { Authorization: `Bearer ${/supply/.test(path) ? SUPPLY_TOKEN : ADMIN_TOKEN}` },
+          headers: { Authorization: `Bearer ${token}` },
           ...(method === "GET" ? {} : { body: {} }),
         });
         expect(status === 405, `${method} ${path} answered ${status}`).toBe(

@@ -44,6 +44,7 @@ export type ClockReport = z.infer<typeof clockReportSchema>;
 
 /** The answer: `time` is a `vst-time+jwt`. */
 export const clockAnswerSchema = z.object({ time: z.string() });
+export type ClockAnswer = z.infer<typeof clockAnswerSchema>;
 
 /** Claims of `vst-time+jwt`, signed by a key of use `line`. No `exp`: whoever asks cannot go by a clock. */
 export const timeClaimsSchema = z.object({

@@ -27,6 +27,7 @@ import {
 import type { Mint } from "../mint.ts";
 import { eventView } from "./event-view.ts";
 import { etagOf, expectedVersion } from "./version-tag.ts";
+import { refusedSettings } from "./refused-settings.ts";
 
 export interface AdminRoutes {
   readonly mint: Mint;
@@ -148,14 +149,4 @@ function refuseMistakes(
   mistakes: readonly { readonly field: string; readonly message: string }[],
 ): void {
   if (mistakes.length > 0) throw refusedSettings(mistakes);
-}
-
-function refusedSettings(
-  errors: readonly { readonly field: string; readonly message: string }[],
-): Error {
-  const fields = errors.map(({ field }) => field).filter((field) => field !== "");
-  return problem("invalid-settings", {
-    detail: fields.length === 0 ? "The body must be an object" : `See: ${fields.join(", ")}`,
-    extensions: { errors },
-  });
 }

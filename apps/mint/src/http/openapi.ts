@@ -10,6 +10,7 @@ import { PROBLEM_TYPE_PREFIX, PROBLEMS } from "@vestibule/contracts/problems";
 import { slugSchema } from "@vestibule/contracts/slug";
 import { EVENT_STATES } from "@vestibule/contracts/statements";
 import { supplyReportSchema } from "@vestibule/contracts/supply-api";
+import { edgePaths, edgeSchemas } from "./openapi-edges.ts";
 import { keyPaths, keySchemas } from "./openapi-keys.ts";
 import { type Json, PARTS } from "./openapi-parts.ts";
 
@@ -68,12 +69,20 @@ export function openApiDocument(): Json {
       { name: "line", description: "What edges ask" },
       { name: "admin", description: "What organizers do" },
       { name: "supply", description: "What the purchase API reports" },
+      { name: "metrics", description: "What Prometheus collects" },
     ],
-    paths: { ...linePaths(), ...adminPaths(), ...keyPaths(PARTS), ...supplyPaths() },
+    paths: {
+      ...linePaths(),
+      ...adminPaths(),
+      ...keyPaths(PARTS),
+      ...supplyPaths(),
+      ...edgePaths(PARTS),
+    },
     components: {
       securitySchemes: {
         adminToken: { type: "http", scheme: "bearer" },
         supplyToken: { type: "http", scheme: "bearer" },
+        metricsToken: { type: "http", scheme: "bearer" },
       },
       parameters: {
         event: { name: "event", in: "path", required: true, schema: schemaOf(slugSchema) },
@@ -308,6 +317,7 @@ function schemas(): Json {
     ClaimAnswer: object({ opensAt: moment, closesAt: moment, admission: { type: "string" } }),
     Event: eventSchema(settings),
     ...keySchemas(PARTS),
+    ...edgeSchemas(PARTS),
     Problem: {
       ...object({
         type: {

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
 import { ticketNumber, toMs } from "@vestibule/kernel/units";
-import { signAdmission, signDrip, signManifest } from "@vestibule/token/sign";
+import { signAdmission, signDrip, signManifest, signTime } from "@vestibule/token/sign";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import type { Sub, Tokens } from "../tokens.ts";
 import type { KeyRing } from "./key-ring.ts";
@@ -34,6 +34,7 @@ export function signingDesk({ issuer, skewSeconds, ring }: SigningDeskOptions): 
         opensAt,
         lifetimeSeconds,
       }),
+    time: (answer) => signTime(ring().signing.line, { issuer, ...answer }),
     readTicket: async (text, { event, visitor, now }) => {
       const options = { keys: ring().verify, issuer, event, visitor, skewSeconds };
       let read = await verifyTicket(text, { ...options, now });

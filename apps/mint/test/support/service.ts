@@ -12,7 +12,7 @@ import type { Clock } from "@vestibule/kernel/clock";
 import { systemClock } from "@vestibule/kernel/clock.system";
 import { systemRandomness } from "@vestibule/kernel/randomness.system";
 import { kekOf } from "@vestibule/keys/seal";
-import { silentLog } from "@vestibule/service/log";
+import { type Log, silentLog } from "@vestibule/service/log";
 import { Secret } from "@vestibule/service/secret";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { build } from "esbuild";
@@ -24,6 +24,7 @@ export const ADMIN_TOKEN = "t".repeat(40);
 export const SUPPLY_TOKEN = "s".repeat(40);
 export const KEK_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(32).fill(7);
 const KEK = Buffer.from(KEK_BYTES).toString("base64url");
+export const METRICS_TOKEN = "m".repeat(40);
 export const ISSUER = "https://mint.example";
 /** 2100-01-01 */
 export const FAR = 4_102_444_800_000;
@@ -149,6 +150,8 @@ export async function localMint(
     kek?: Uint8Array<ArrayBuffer>;
     kekPrevious?: Uint8Array<ArrayBuffer>;
     clock?: Clock;
+    log?: Log;
+    trustProxyHops?: number;
     /** Another one leads: it is not waited for. */
     isStandby?: boolean;
     /** A JWKS; `null`: no supply token either, as before both were known. */
@@ -163,6 +166,8 @@ export async function localMint(
       host: "127.0.0.1",
       issuer: ISSUER,
       adminToken: new Secret(ADMIN_TOKEN),
+      metricsToken: new Secret(METRICS_TOKEN),
+      trustProxyHops: options.trustProxyHops ?? 0,
       kek: kekOf(options.kek ?? KEK_BYTES),
       kekPrevious: options.kekPrevious === undefined ? undefined : kekOf(options.kekPrevious),
       ...(options.creditKeys === null
@@ -173,7 +178,7 @@ export async function localMint(
     clock: options.clock ?? systemClock,
     randomness: systemRandomness,
     timers: systemTimers,
-    log: silentLog,
+    log: options.log ?? silentLog,
     onFatal: () => {},
   }).catch(async (error: unknown) => {
     await database.close();

@@ -1,0 +1,138 @@
+/**
+ * What locations say of their clocks. Nobody is authenticated, so a row belongs to a name and a sender: whoever lies
+ * spoils rows of their own. Bounded, and in memory alone; newcomers never drive out a row that is there.
+ */
+import type { ClockReport, ClockState, EdgeRow } from "@vestibule/contracts/edges-api";
+import { judgeClock } from "@vestibule/feed/judge-clock";
+import type { EpochMs } from "@vestibule/kernel/units";
+
+export interface EdgeTableOptions {
+  readonly rowsMax: number;
+  readonly rowsPerSenderMax: number;
+  /** A row without a report for so long is gone. */
+  readonly silentMs: number;
+  /** An alarm ends when no report was as bad for so long. */
+  readonly calmMs: number;
+}
+
+export interface Heard {
+  readonly location: string;
+  readonly sender: string;
+  readonly report: Omit<ClockReport, "nonce">;
+}
+
+/** The mint's clock for what is shown, and one that is never set for how long ago something was. */
+export interface Moment {
+  readonly now: EpochMs;
+  readonly monotonicMs: number;
+}
+
+export interface WatchedRow {
+  readonly row: EdgeRow;
+  /** The mint's own judgement of what the row says, and said lately. */
+  readonly alarm: ClockState;
+}
+
+/** A row's alarm begins, changes or ends. */
+export interface AlarmChange extends WatchedRow {
+  readonly before: ClockState;
+}
+
+interface Entry {
+  row: EdgeRow;
+  heardAt: number;
+  alarm: ClockState;
+  alarmAt: number;
+}
+
+const SEVERITY = { unknown: 0, good: 0, warn: 1, wrong: 2 } as const;
+
+export class EdgeTable {
+  readonly #options: EdgeTableOptions;
+  /** By location and sender, the one that was silent for longest first. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #rowsOf = new Map<string, number>();
+  #turnedAway = 0;
+
+  constructor(options: EdgeTableOptions) {
+    this.#options = options;
+  }
+
+  /** Reports of new senders that found no room. */
+  get turnedAway(): number {
+    return this.#turnedAway;
+  }
+
+  /** @returns what became of the report, with a change of the row's alarm if it is one. */
+  hear(heard: Heard, at: Moment): { readonly kept: boolean; readonly change?: AlarmChange } {
+    this.#forgetSilent(at.monotonicMs);
+    const { location, sender } = heard;
+    const key = `${location} ${sender}`;
+    const known = this.#entries.get(key);
+    if (known === undefined && !this.#hasRoomFor(sender)) {
+      this.#turnedAway += 1;
+      return { kept: false };
+    }
+    const row = rowOf(heard, at.now, known?.row);
+    const before = known?.alarm ?? "unknown";
+    const entry = { row, heardAt: at.monotonicMs, ...this.#alarm(row, at.monotonicMs, known) };
+    if (known === undefined) this.#rowsOf.set(sender, (this.#rowsOf.get(sender) ?? 0) + 1);
+    // Put last again: the order is that of the last reports.
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    const { alarm } = entry;
+    return SEVERITY[alarm] === SEVERITY[before]
+      ? { kept: true }
+      : { kept: true, change: { row, alarm, before } };
+  }
+
+  /** By location, then by sender. */
+  rows(monotonicMs: number): readonly WatchedRow[] {
+    this.#forgetSilent(monotonicMs);
+    return [...this.#entries]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, { row, alarm }]) => ({ row, alarm }));
+  }
+
+  #alarm(
+    row: EdgeRow,
+    monotonicMs: number,
+    known: Entry | undefined,
+  ): Pick<Entry, "alarm" | "alarmAt"> {
+    const judged = judgeClock(row.estimate, row.skewSeconds);
+    const alarm = { alarm: judged, alarmAt: monotonicMs };
+    if (known === undefined || SEVERITY[judged] >= SEVERITY[known.alarm]) return alarm;
+    // Not knowing is no all-clear, and one good isolate says nothing about the bad one beside it.
+    const isCalm = monotonicMs - known.alarmAt >= this.#options.calmMs;
+    return judged !== "unknown" && isCalm ? alarm : { alarm: known.alarm, alarmAt: known.alarmAt };
+  }
+
+  #hasRoomFor(sender: string): boolean {
+    const { rowsMax, rowsPerSenderMax } = this.#options;
+    return this.#entries.size < rowsMax && (this.#rowsOf.get(sender) ?? 0) < rowsPerSenderMax;
+  }
+
+  #forgetSilent(monotonicMs: number): void {
+    for (const [key, { row, heardAt }] of this.#entries) {
+      if (monotonicMs - heardAt < this.#options.silentMs) return;
+      this.#entries.delete(key);
+      const left = (this.#rowsOf.get(row.sender) ?? 1) - 1;
+      if (left === 0) this.#rowsOf.delete(row.sender);
+      else this.#rowsOf.set(row.sender, left);
+    }
+  }
+}
+
+function rowOf(
+  { location, sender, report }: Heard,
+  now: EpochMs,
+  known: EdgeRow | undefined,
+): EdgeRow {
+  const { state, estimate, keysSeq, skewSeconds } = report;
+  const keysSeqAt = (keysSeq === known?.keysSeq ? known?.keysSeqAt : undefined) ?? now;
+  return {
+    ...{ location, sender, state, skewSeconds, reportedAt: now },
+    ...(estimate === undefined ? {} : { estimate }),
+    ...(keysSeq === undefined ? {} : { keysSeq, keysSeqAt }),
+  };
+}
