@@ -18,8 +18,11 @@ export const MINT_COOL_MS = 10_000;
 /** After failures in a row the interval doubles up to this, so that recovery is seen within it. */
 export const BACKOFF_MS_MAX = 10_000;
 
-/** After a try that failed: a location that has not tried for this long was left alone. */
-export const STALE_IN_VAIN_MS: number = 3 * BACKOFF_MS_MAX;
+/**
+ * After a try that failed: a location that has not tried for this long was left alone, and asks before it decides. Longer
+ * than the back-off, so that nobody waits where somebody asks all the time.
+ */
+export const STALE_IN_VAIN_MS: number = 1.5 * BACKOFF_MS_MAX;
 
 /**
  * A statement that is older than this, because nobody asked lately, may not know of a hold or of a new sale
@@ -60,7 +63,8 @@ export const DRIFT_PPM_MAX = 1_000;
 export const READING_TRUST_MS = 600_000;
 
 assert(
-  MANIFEST_STALE_MS + 2 * MINT_DEADLINE_MS + KEYS_BEHIND_EVERY_MS <= REVOCATION_SECONDS_MAX * 1_000,
+  Math.max(MANIFEST_STALE_MS, STALE_IN_VAIN_MS) + 2 * MINT_DEADLINE_MS + KEYS_BEHIND_EVERY_MS <=
+    REVOCATION_SECONDS_MAX * 1_000,
   "a statement that tells of a revocation, and the keys, are here within the stated time",
 );
 assert(

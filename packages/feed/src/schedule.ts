@@ -11,8 +11,8 @@ export interface Schedule {
   underWay(now: EpochMs): boolean;
   /**
    * True when the last answer is older than `staleMs`: nobody asked lately, so what is known may be
-   * long out of date. After a try that failed it takes longer: while a location keeps asking in
-   * vain it goes by what it knows.
+   * long out of date. After a try that failed it takes longer, and from the beginning of the next one: while a
+   * location keeps asking in vain it goes by what it knows.
    */
   isStale(now: EpochMs, staleMs: number): boolean;
   /** False when a refresh is under way already. */
@@ -41,8 +41,9 @@ export function createSchedule({
       return !waiting && !underWay(now);
     },
     isStale(now, staleMs) {
-      const afterMs = failures === 0 ? staleMs : Math.max(staleMs, STALE_IN_VAIN_MS);
-      return Math.abs(now - askedAt) > afterMs;
+      if (failures === 0) return Math.abs(now - askedAt) > staleMs;
+      const triedAt = Math.max(askedAt, startedAt ?? askedAt);
+      return Math.abs(now - triedAt) > Math.max(staleMs, STALE_IN_VAIN_MS);
     },
     begin(now) {
       if (underWay(now)) return false;
