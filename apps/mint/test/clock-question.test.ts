@@ -8,7 +8,12 @@ import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createEdges } from "../src/edges/edges.ts";
 import { addEdgeRoutes } from "../src/http/edge-routes.ts";
-import { CLOCK_SENDER_LIMIT, CLOCK_SIGNINGS_MAX, CLOCK_TOTAL_LIMIT } from "../src/limits.ts";
+import {
+  CLOCK_SENDER_LIMIT,
+  CLOCK_SIGNINGS_MAX,
+  CLOCK_TOTAL_LIMIT,
+  EDGE_ROWS_MAX,
+} from "../src/limits.ts";
 import { type Asked, MintClient } from "./support/service.ts";
 import { ISSUER, memoryWorld, payload } from "./support/world.ts";
 
@@ -143,6 +148,20 @@ describe("signatures that take their time", () => {
       ok: true,
     });
   });
+});
+
+test("a sender that finds no room in the table gets the time all the same; it is counted, and said once", async () => {
+  const { ask, edges, lines } = await served();
+  const { nonce: _, ...report } = BODY;
+  for (let index = 0; index < EDGE_ROWS_MAX; index += 1)
+    edges.table.hear({ location: "x", sender: `s${index}`, report }, edges.moment());
+  const { status, body } = await ask();
+  expect([status, typeof body.time]).toEqual([200, "string"]);
+  expect(edges.table.turnedAway).toBe(1);
+  expect(edges.table.rows(edges.moment().monotonicMs)).toHaveLength(EDGE_ROWS_MAX);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: "warn", msg: "edges-turned-away", turnedAway: 1 },
+  ]);
 });
 
 describe("who is counted", () => {

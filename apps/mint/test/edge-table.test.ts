@@ -30,7 +30,10 @@ test("a row is a location and a sender: two senders of one name are two rows", (
   table.hear(heard({ sender: "bbbbbbbbbbbb" }), at(1));
   table.hear(heard({ location: "ams" }), at(2));
   table.hear(heard(), at(3));
-  expect(table.rows(3).map(({ row }) => [row.location, row.sender, row.reportedAt])).toEqual([
+  const shown = table
+    .shown(3)
+    .map(({ location, sender, reportedAt }) => [location, sender, reportedAt]);
+  expect(shown).toEqual([
     ["ams", "aaaaaaaaaaaa", START + 2],
     ["fra", "aaaaaaaaaaaa", START + 3],
     ["fra", "bbbbbbbbbbbb", START + 1],
@@ -58,6 +61,21 @@ test("the time of a key set is the one when the row began to say it, and says it
   // An isolate that is behind: the location has not come so far yet.
   expect(say(61_000, 1)).toBe(START + 61_000);
   expect(say(90_000, 2)).toBe(START + 90_000);
+});
+
+test("an isolate that has just started hides nothing of what others of its row said, for a minute", () => {
+  const table = new EdgeTable(OPTIONS);
+  const say = (ms: number, report: Partial<Report>) => {
+    table.hear(heard({}, report), at(ms));
+    return table.rows(ms)[0]?.row;
+  };
+  say(0, { state: "good", keysSeq: 7, ...off(100) });
+  const kept = { state: "good", keysSeq: 7, keysSeqAt: START, ...off(100) };
+  expect(say(30_000, { state: "unknown" })).toMatchObject(kept);
+  expect(say(59_999, { state: "unknown" })).toMatchObject(kept);
+  const later = say(60_000, { state: "unknown" });
+  expect(later).toMatchObject({ state: "unknown", keysSeq: 7, keysSeqAt: START });
+  expect(later).not.toHaveProperty("estimate");
 });
 
 test("a newcomer to a full table is turned away and counted, and finds room when a row is gone", () => {
@@ -99,6 +117,11 @@ test("an alarm begins with the first bad report, and ends a minute after the las
   expect(say(161_000, off(3_000))).toBe("wrong warn");
   expect(say(221_000, off(100))).toBe("warn good");
   expect(say(222_000, off(100))).toBeUndefined();
+  // Nor is a good clock called good for ever by whoever cannot tell any more.
+  expect(say(281_999, {})).toBeUndefined();
+  expect(table.rows(281_999)[0]?.alarm).toBe("good");
+  say(282_000, {});
+  expect(table.rows(282_000)[0]?.alarm).toBe("unknown");
 });
 
 test("the mint judges by the figures, whatever the row calls itself", () => {
@@ -106,8 +129,8 @@ test("the mint judges by the figures, whatever the row calls itself", () => {
   table.hear(heard({}, { state: "good", ...off(60_000) }), at(0));
   table.hear(heard({ location: "ams" }, { state: "wrong", ...off(0) }), at(0));
   expect(table.rows(0).map(({ row, alarm }) => [row.location, row.state, alarm])).toEqual([
-    ["ams", "wrong", "good"],
     ["fra", "good", "wrong"],
+    ["ams", "wrong", "good"],
   ]);
 });
 
@@ -150,7 +173,7 @@ test("a liar spoils rows of its own alone, whatever it sends, and the table stay
             expect(own.length).toBeLessThanOrEqual(OPTIONS.rowsPerSenderMax);
             if (!sender.startsWith("honest")) continue;
             const said = honest.find((each) => each.sender === sender);
-            expect(own).toEqual([
+            expect(own.map(({ row, alarm }) => ({ row, alarm }))).toEqual([
               {
                 alarm: "good",
                 row: {

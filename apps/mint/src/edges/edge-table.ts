@@ -11,7 +11,7 @@ export interface EdgeTableOptions {
   readonly rowsPerSenderMax: number;
   /** A row without a report for so long is gone. */
   readonly silentMs: number;
-  /** An alarm ends when no report was as bad for so long. */
+  /** An alarm ends when no report was as bad for so long; a measure counts for so long. */
   readonly calmMs: number;
 }
 
@@ -41,6 +41,8 @@ export interface AlarmChange extends WatchedRow {
 interface Entry {
   row: EdgeRow;
   heardAt: number;
+  /** When its estimate was reported. */
+  measuredAt: number;
   alarm: ClockState;
   alarmAt: number;
 }
@@ -73,38 +75,69 @@ export class EdgeTable {
       this.#turnedAway += 1;
       return { kept: false };
     }
-    const row = rowOf(heard, at.now, known?.row);
     const before = known?.alarm ?? "unknown";
-    const entry = { row, heardAt: at.monotonicMs, ...this.#alarm(row, at.monotonicMs, known) };
+    const entry = this.#entry(heard, at, known);
     if (known === undefined) this.#rowsOf.set(sender, (this.#rowsOf.get(sender) ?? 0) + 1);
     // Put last again: the order is that of the last reports.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    const { alarm } = entry;
+    const { row, alarm } = entry;
     return SEVERITY[alarm] === SEVERITY[before]
       ? { kept: true }
       : { kept: true, change: { row, alarm, before } };
   }
 
-  /** By location, then by sender. */
+  /** In no order to rely on. */
   rows(monotonicMs: number): readonly WatchedRow[] {
+    this.#forgetSilent(monotonicMs);
+    return [...this.#entries.values()];
+  }
+
+  /** What is shown: by location, then by sender. */
+  shown(monotonicMs: number): readonly EdgeRow[] {
     this.#forgetSilent(monotonicMs);
     return [...this.#entries]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([, { row, alarm }]) => ({ row, alarm }));
+      .map(([, { row }]) => row);
+  }
+
+  /** An isolate that has just started knows nothing yet: that hides nothing of what others of its row said. */
+  #entry({ location, sender, report }: Heard, at: Moment, known: Entry | undefined): Entry {
+    const { now, monotonicMs } = at;
+    const isMeasured = report.estimate !== undefined;
+    const isKept =
+      !isMeasured &&
+      known?.row.estimate !== undefined &&
+      monotonicMs - known.measuredAt < this.#options.calmMs;
+    const { state, estimate } = isKept ? known.row : report;
+    const keysSeq = report.keysSeq ?? known?.row.keysSeq;
+    const keysSeqAt = (keysSeq === known?.row.keysSeq ? known?.row.keysSeqAt : undefined) ?? now;
+    const row: EdgeRow = {
+      ...{ location, sender, state, skewSeconds: report.skewSeconds, reportedAt: now },
+      ...(estimate === undefined ? {} : { estimate }),
+      ...(keysSeq === undefined ? {} : { keysSeq, keysSeqAt }),
+    };
+    return {
+      row,
+      heardAt: monotonicMs,
+      measuredAt: isMeasured || known === undefined ? monotonicMs : known.measuredAt,
+      ...this.#alarm(judgeClock(report.estimate, report.skewSeconds), monotonicMs, known),
+    };
   }
 
   #alarm(
-    row: EdgeRow,
+    judged: ClockState,
     monotonicMs: number,
     known: Entry | undefined,
   ): Pick<Entry, "alarm" | "alarmAt"> {
-    const judged = judgeClock(row.estimate, row.skewSeconds);
     const alarm = { alarm: judged, alarmAt: monotonicMs };
-    if (known === undefined || SEVERITY[judged] >= SEVERITY[known.alarm]) return alarm;
+    if (known === undefined) return alarm;
+    const before = { alarm: known.alarm, alarmAt: known.alarmAt };
     // Not knowing is no all-clear, and one good isolate says nothing about the bad one beside it.
+    if (judged === "unknown" && SEVERITY[known.alarm] > 0) return before;
     const isCalm = monotonicMs - known.alarmAt >= this.#options.calmMs;
-    return judged !== "unknown" && isCalm ? alarm : { alarm: known.alarm, alarmAt: known.alarmAt };
+    const isAsBad = judged !== "unknown" && SEVERITY[judged] >= SEVERITY[known.alarm];
+    return isAsBad || isCalm ? alarm : before;
   }
 
   #hasRoomFor(sender: string): boolean {
@@ -121,18 +154,4 @@ export class EdgeTable {
       else this.#rowsOf.set(row.sender, left);
     }
   }
-}
-
-function rowOf(
-  { location, sender, report }: Heard,
-  now: EpochMs,
-  known: EdgeRow | undefined,
-): EdgeRow {
-  const { state, estimate, keysSeq, skewSeconds } = report;
-  const keysSeqAt = (keysSeq === known?.keysSeq ? known?.keysSeqAt : undefined) ?? now;
-  return {
-    ...{ location, sender, state, skewSeconds, reportedAt: now },
-    ...(estimate === undefined ? {} : { estimate }),
-    ...(keysSeq === undefined ? {} : { keysSeq, keysSeqAt }),
-  };
 }

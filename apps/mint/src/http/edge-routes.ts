@@ -51,7 +51,7 @@ export function addEdgeRoutes(app: ServiceApp, { mint, edges, trustProxyHops }: 
     const view: EdgesView = {
       now,
       mint: { state, ...(estimate === undefined ? {} : { estimate }) },
-      edges: table.rows(monotonicMs).map(({ row }) => row),
+      edges: [...table.shown(monotonicMs)],
       turnedAway: table.turnedAway,
     };
     return noStore(context, 200, view);
