@@ -117,14 +117,14 @@ describe("the mint's clock beside PostgreSQL's", () => {
 test("it looks at once and then every ten seconds, one look after the other, until it is stopped", async () => {
   const { own, database, clock, timers } = watched();
   own.start();
-  await vi.waitFor(() => expect(timers.nextIn()).toBeDefined());
+  await vi.waitFor(() => expect(timers.nextIn()).toBeDefined(), { timeout: 20_000 });
   for (let look = 1; look <= 5; look += 1) {
     expect(database.asked).toBe(look);
     const wait = timers.nextIn();
     expect(wait).toBe(CLOCK_LOOK_EVERY_MS);
     clock.advance(CLOCK_LOOK_EVERY_MS);
     timers.fire();
-    await vi.waitFor(() => expect(timers.nextIn()).toBeDefined());
+    await vi.waitFor(() => expect(timers.nextIn()).toBeDefined(), { timeout: 20_000 });
   }
   await own.stop();
   clock.advance(CLOCK_LOOK_EVERY_MS);
