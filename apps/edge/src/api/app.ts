@@ -1,5 +1,5 @@
 /** The edge's own endpoints, below `/_vestibule`. One file per verb. */
-import { Hono } from "hono";
+import { Hono } from "hono/tiny";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { isHeadTooLarge } from "../admission/credentials.ts";
 import { problem } from "../problem.ts";
