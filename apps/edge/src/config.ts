@@ -1,5 +1,9 @@
 /** The vars of the Worker, read once per isolate; every mistake is reported at once. */
-import { SKEW_SECONDS_DEFAULT, SKEW_SECONDS_MAX } from "@vestibule/contracts/limits";
+import {
+  LOCATION_CHARS_MAX,
+  SKEW_SECONDS_DEFAULT,
+  SKEW_SECONDS_MAX,
+} from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 import { ORIGIN_DEADLINE_MS_DEFAULT, ORIGIN_DEADLINE_MS_MAX } from "./limits.ts";
 
@@ -14,7 +18,7 @@ export interface EdgeEnv {
   /** A JWKS as JSON: the public keys that this location is deployed with. */
   readonly JWKS?: string;
   readonly SKEW_SECONDS?: string | number;
-  /** This location's name in health and logs. */
+  /** This location's name in health, logs and at the mint; the network's own name for it when absent. */
   readonly LOCATION?: string;
   readonly ORIGIN_DEADLINE_MS?: string | number;
 }
@@ -32,8 +36,11 @@ export interface EdgeConfig {
   readonly originDeadlineMs: number;
 }
 
-/** Refuses with one line per mistake; no line repeats a value. */
-export function readConfig(env: EdgeEnv): Result<EdgeConfig, readonly string[]> {
+/**
+ * Refuses with one line per mistake; no line repeats a value.
+ * @param colo the network's name for this location (`request.cf.colo`), where it says one
+ */
+export function readConfig(env: EdgeEnv, colo?: unknown): Result<EdgeConfig, readonly string[]> {
   const mistakes: string[] = [];
   const mintUrls = (env.MINT_URLS ?? "").split(/[\s,]+/).filter((url) => url !== "");
   if (mintUrls.length === 0) mistakes.push("MINT_URLS: the address of at least one mint is needed");
@@ -60,11 +67,18 @@ export function readConfig(env: EdgeEnv): Result<EdgeConfig, readonly string[]> 
   );
   const bootKeys = json(env.JWKS, mistakes);
   if (mistakes.length > 0) return refuse(mistakes);
-  const location = env.LOCATION ?? "unnamed";
+  const location = nameOf(env.LOCATION) ?? nameOf(colo) ?? "unnamed";
   return ok({
     ...{ mintUrls: mints, originUrl, purchaseUrl, issuer, bootKeys },
     ...{ skewSeconds, location, originDeadlineMs },
   });
+}
+
+/** As `locationSchema` takes it; `undefined` when nothing of it can be. */
+function nameOf(text: unknown): string | undefined {
+  if (typeof text !== "string") return undefined;
+  const name = text.replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return name === "" ? undefined : name.slice(0, LOCATION_CHARS_MAX);
 }
 
 function baseUrl(name: string, value: string | undefined, mistakes: string[]): string {

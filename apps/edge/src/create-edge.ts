@@ -1,5 +1,6 @@
 import { createFetchText } from "@vestibule/feed/fetch-text.system";
 import { parseJwks } from "@vestibule/keys/key-set";
+import { watchClock } from "@vestibule/feed/clock-watch";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import type { FeedAlarm, FeedCache, Sleep } from "@vestibule/feed/ports";
 import type { KeySet } from "@vestibule/keys/key-set";
@@ -33,16 +34,18 @@ export interface EdgeParts {
  * @throws AssertionError when the keys deployed with it are not a good key set
  */
 export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
-  const { config, clock, randomness, fetch, sleep, cache, log } = parts;
-  const { mintUrls, issuer, skewSeconds } = config;
+  const { config, randomness, fetch, sleep, cache, log } = parts;
+  const { mintUrls, issuer, skewSeconds, location } = config;
   const bootKeys = await readBootKeys(config.bootKeys);
   const verifies = await parts.runtimeVerifies();
   const feed = createMintFeed({
     ...{ mintUrls, issuer, skewSeconds, bootKeys, sleep },
     fetchText: createFetchText(fetch),
     ...(cache === undefined ? {} : { cache }),
+    watch: watchClock({ clock: parts.clock, randomness, location }),
     alarm: log,
   });
+  const clock = feed.clock.time ?? parts.clock;
   let routes: RouteTable | undefined;
   const edge: Edge = {
     ...{ config, feed, clock, randomness, fetch },

@@ -6,12 +6,16 @@ import type { AdmissionCheck } from "./admission/admissions.ts";
 import type { Credentials } from "./admission/credentials.ts";
 import { AWAY_RETRY_SECONDS_MIN, WAITING_RETRY_SECONDS } from "./limits.ts";
 import { holdingPage } from "./page/holding-page.ts";
+import { clockWrong } from "./api/refusals.ts";
 import { problem } from "./problem.ts";
 import { wantsPage } from "./routing/accept.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "./routing/cross-origin.ts";
 import type { Visit } from "./visit.ts";
 
-/** Never a place in line, never a call to the mint; no 5xx unless we cannot verify at all; a write never gets a 2xx (HP-01). */
+/**
+ * Never a place in line, never a call to the mint; no 5xx unless we cannot verify at all, or not by our clock; a write
+ * never gets a 2xx (HP-01).
+ */
 export async function deny(
   visit: Visit,
   found: { event: ManifestEvent; credentials: Credentials; check: AdmissionCheck },
@@ -27,10 +31,14 @@ export async function deny(
     const { holdingStatus } = event;
     if (request.method !== "POST") return holdingPage(visit, found);
     // A form that came too late or too early: it is not carried out, and never sent again by us.
-    const status = holdingStatus < 400 ? PROBLEMS.waiting.status : holdingStatus;
+    const code = found.check.kind === "wrong-clock" ? "clock-wrong" : "waiting";
+    const status = holdingStatus < 400 ? PROBLEMS[code].status : holdingStatus;
     const page = await holdingPage(visit, { ...found, status, unsent: true });
     page.headers.set("Retry-After", String(WAITING_RETRY_SECONDS));
     return page;
+  }
+  if (found.check.kind === "wrong-clock") {
+    return shareWith(clockWrong(visit, { Vary: "Accept" }), origin);
   }
   const held = found.check.kind === "held";
   const refusal = problem("waiting", {

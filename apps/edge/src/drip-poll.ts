@@ -14,6 +14,7 @@ const SUFFIX = "/drip";
 
 interface Encoded {
   readonly drip: KnownDrip;
+  readonly fault: DripView["fault"];
   readonly body: Uint8Array<ArrayBuffer>;
   readonly etag: string;
   readonly headers: Headers;
@@ -53,10 +54,11 @@ export function createDripPoll(edge: Edge): DripPoll {
       if (drip === undefined) return undefined;
       const thing = `drip:${event}` as const;
       if (!waited && feed.isStale(thing, now, DRIP_STALE_MS)) return undefined;
-      if (feed.refreshDue(thing, now)) background.waitUntil(feed.refresh(thing, now));
+      if (feed.refreshDue(thing, now)) background.waitUntil(feed.tend(thing, now));
       let ready = encoded.get(event);
-      if (ready?.drip !== drip) {
-        ready = encode(event, drip);
+      const fault = feed.clock.isWrong ? "clock" : undefined;
+      if (ready?.drip !== drip || ready.fault !== fault) {
+        ready = encode(event, drip, fault);
         encoded.set(event, ready);
         // The feed forgets events that left the manifest; so does this.
         for (const name of encoded.keys()) if (feed.drip(name) === undefined) encoded.delete(name);
@@ -72,16 +74,18 @@ export function dripView(event: string, { claims }: KnownDrip): DripView {
   return { event, ...rest };
 }
 
-function encode(event: string, drip: KnownDrip): Encoded {
-  const body = new Uint8Array(new TextEncoder().encode(JSON.stringify(dripView(event, drip))));
-  const etag = `"${drip.claims.seq}-${drip.claims.at}"`;
+function encode(event: string, drip: KnownDrip, fault: DripView["fault"]): Encoded {
+  const view: DripView = { ...dripView(event, drip), ...(fault === undefined ? {} : { fault }) };
+  const body = new Uint8Array(new TextEncoder().encode(JSON.stringify(view)));
+  const { seq, at } = drip.claims;
+  const etag = fault === undefined ? `"${seq}-${at}"` : `"${seq}-${at}-${fault}"`;
   const headers = new Headers({
     "Content-Type": "application/json",
     "Cache-Control": "public, max-age=1, stale-while-revalidate=5, stale-if-error=300",
     ETag: etag,
     Vary: "Origin",
   });
-  return { drip, body, etag, headers };
+  return { drip, fault, body, etag, headers };
 }
 
 function respond(edge: Edge, request: Request, { body, etag, headers, drip }: Encoded): Response {

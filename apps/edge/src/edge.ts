@@ -17,6 +17,7 @@ import {
   type Called,
   type Edge,
   type Visit,
+  atItsTime,
   findEvent,
   keepDripFresh,
   keepFresh,
@@ -61,17 +62,20 @@ function answer(
   const { polled } = call;
   const visit = readVisit(edge, call);
   if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
-  const asking = edge.feed.manifest() === undefined ? learn(visit) : keepFresh(visit);
+  const asking = edge.feed.isLearnt ? keepFresh(visit) : learn(visit);
   if (polled !== undefined) return answering(answerCold(poll, visit, { name: polled, asking }));
-  return asking === undefined ? route(visit) : answering(asking.then(() => route(visit)));
+  return asking === undefined
+    ? route(visit)
+    : answering(asking.then(() => route(atItsTime(visit))));
 }
 
-/** A location that has never seen a manifest knows nothing to go by. */
+/** A location that has never seen a manifest knows nothing to go by; nor one that has not asked what time it is. */
 async function learn(visit: Visit): Promise<void> {
   const { edge, background, now } = visit;
   const first = Promise.all([
     edge.feed.whenKnown("keys", now),
     edge.feed.whenKnown("manifest", now),
+    edge.feed.clock.whenAsked(),
   ]);
   // It goes on when this client hangs up: others may be waiting for what it finds.
   background.waitUntil(first);
@@ -80,11 +84,12 @@ async function learn(visit: Visit): Promise<void> {
 
 async function answerCold(
   poll: DripPoll,
-  visit: Visit,
+  asked: Visit,
   { name, asking }: { name: string; asking: Promise<unknown> | undefined },
 ): Promise<Response> {
-  const { edge, request, now, background } = visit;
   await asking;
+  const visit = atItsTime(asked);
+  const { edge, request, now, background } = visit;
   const away = () => problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   const event = await findEvent(visit, name);
   if (event === undefined) return edge.routes() === undefined ? away() : problem("event-not-found");
@@ -139,7 +144,7 @@ function guard(visit: Visit, event: ManifestEvent, path: string): Response | Ans
   const asking = keepDripFresh(visit, event.event);
   return asking === undefined
     ? check(visit, asked)
-    : answering(asking.then(() => check(visit, asked)));
+    : answering(asking.then(() => check(atItsTime(visit), asked)));
 }
 
 interface Asked {

@@ -20,13 +20,13 @@ export default {
 
 async function first(request: Request, env: EdgeEnv, ctx: ExecutionContext): Promise<Response> {
   // Two first requests may both wire one: values, never a promise that another request began.
-  const edge = await wire(env);
+  const edge = await wire(env, request.cf?.colo);
   handler ??= edge;
   return handler?.fetch(request, ctx) ?? problem("unavailable", { retryAfterSeconds: 30 });
 }
 
-async function wire(env: EdgeEnv): Promise<EdgeHandler | undefined> {
-  const config = readConfig(env);
+async function wire(env: EdgeEnv, colo: unknown): Promise<EdgeHandler | undefined> {
+  const config = readConfig(env, colo);
   if (!config.ok) {
     for (const mistake of config.refusal) console.error(`vestibule edge: ${mistake}`);
     return undefined;

@@ -26,6 +26,7 @@ export interface Edge {
   readonly feed: MintFeed;
   readonly mint: MintClient;
   readonly newcomers: Newcomers;
+  /** This location's; while that is surely wrong, the mint's as measured (`ClockWatch.time`). */
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly fetch: Fetch;
@@ -85,8 +86,17 @@ function keep(
   staleMs: number,
 ): Promise<unknown> | undefined {
   const { feed } = edge;
-  if (feed.refreshDue(thing, now)) background.waitUntil(feed.refresh(thing, now));
-  return feed.isStale(thing, now, staleMs) ? feed.whenAnswered(thing, now) : undefined;
+  if (feed.refreshDue(thing, now)) background.waitUntil(feed.tend(thing, now));
+  if (!feed.isStale(thing, now, staleMs)) return undefined;
+  const answered = feed.whenAnswered(thing, now);
+  // Left alone, it may not know what has become of its clock either.
+  const asked = answered === undefined ? undefined : feed.clock.whenAnswered();
+  return asked === undefined ? answered : Promise.all([answered, asked]);
+}
+
+/** After a wait in which the clock may have been found wrong, or right again: read anew. */
+export function atItsTime(visit: Visit): Visit {
+  return { ...visit, now: visit.edge.clock.now() };
 }
 
 /** What decides about every request: keys and manifest. */

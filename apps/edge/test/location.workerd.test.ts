@@ -275,15 +275,22 @@ test("20 cold requests at once: one fetch of each thing", async () => {
     Array.from({ length: 20 }, () => world.get("/events/demo", { headers: PAGE_VIEW })),
   );
   const paths = world.sent.map(({ url }) => new URL(url).pathname).toSorted();
-  expect(paths).toEqual(["/.well-known/jwks.json", "/v1/events/demo/drip", "/v1/manifest"]);
+  expect(paths).toEqual([
+    ...["/.well-known/jwks.json", "/v1/edges/test/clock"],
+    ...["/v1/events/demo/drip", "/v1/manifest"],
+  ]);
 });
 
-test("health tells the location, keys and the age of what is known", async () => {
+test("health tells the location, its clock, keys and the age of what is known", async () => {
   const world = await createWorld();
   await world.get("/events/demo", { headers: PAGE_VIEW });
   world.now = epochMs(NOW + 400);
   expect(await (await world.get("/_vestibule/health")).json()).toEqual({
     ...{ status: "ok", reasons: [], location: "test", now: NOW + 400 },
+    clock: {
+      ...{ state: "good", measuredAgoMs: 400 },
+      ...{ offsetMs: expect.any(Number) as number, uncertaintyMs: expect.any(Number) as number },
+    },
     keys: { ids: [world.key.kid], ageMs: 400 },
     manifest: { seq: 1 },
     drips: { demo: { seq: 1, ageMs: 400, expired: false } },

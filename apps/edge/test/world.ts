@@ -9,7 +9,7 @@ import { epochMs, epochSeconds, ticketNumber, type EpochMs } from "@vestibule/ke
 import { sleep } from "@vestibule/feed/fetch-text.system";
 import { importPrivateJwk, type SigningKey } from "@vestibule/keys/signing-key";
 import type { PublicJwk } from "@vestibule/keys/public-key";
-import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
+import { signAdmission, signDrip, signManifest, signTicket, signTime } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { EdgeConfig } from "../src/config.ts";
 import { createEdge } from "../src/create-edge.ts";
@@ -36,7 +36,10 @@ type Answer = Response | Promise<Response>;
 export interface World {
   readonly edge: EdgeHandler;
   readonly key: SigningKey;
+  /** By the mint's clock, which is right. */
   now: EpochMs;
+  /** The location's clock less the mint's. */
+  clockOffMs: number;
   manifest: ManifestEvent[];
   drip: Partial<DripClaims>;
   keys: readonly PublicJwk[];
@@ -101,6 +104,7 @@ export async function createWorld(
   options: {
     config?: Partial<EdgeConfig>;
     runtimeVerifies?: () => Promise<boolean>;
+    clockOffMs?: number;
   } = {},
 ): Promise<World> {
   const { key, jwk } = await newKey();
@@ -110,6 +114,7 @@ export async function createWorld(
   const world: Omit<World, "edge"> & { edge?: EdgeHandler } = {
     key,
     now: NOW,
+    clockOffMs: options.clockOffMs ?? 0,
     manifest: [EVENT],
     drip: {},
     keys: [jwk],
@@ -120,7 +125,8 @@ export async function createWorld(
     origin: (request) => Response.json({ path: new URL(request.url).pathname }),
     purchase: () => Response.json({ orderId: "o-1" }, { status: 201 }),
     sent,
-    grants: () => sent.filter(({ url, method }) => isMint(url) && method === "POST"),
+    grants: () =>
+      sent.filter(({ url, method }) => isMint(url) && method === "POST" && !isQuestion(url)),
     toOrigin: () => sent.filter(({ url }) => url.startsWith("https://origin.internal/")),
     get: (path, init) => call(path, { method: "GET", ...init }),
     post: (path, init) => call(path, { method: "POST", ...init }),
@@ -164,7 +170,7 @@ export async function createWorld(
 
   world.edge = await createEdge({
     config: { ...CONFIG, bootKeys: { keys: [jwk] }, ...options.config },
-    clock: { now: () => world.now },
+    clock: { now: () => epochMs(world.now + world.clockOffMs) },
     randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
     sleep: (ms) => {
       world.slept += 1;
@@ -185,6 +191,11 @@ export async function createWorld(
     },
   });
   return world as World;
+}
+
+/** What time is it? No grant. */
+export function isQuestion(url: string): boolean {
+  return url.endsWith("/clock");
 }
 
 function isMint(url: string): boolean {
@@ -211,6 +222,11 @@ async function answerAsMint(world: Omit<World, "edge">, request: Sent): Promise<
   if (pathname.endsWith("/drip")) {
     const event = pathname.split("/")[3] ?? "";
     return new Response(await signDrip(world.key, dripOf(world, event)));
+  }
+  if (isQuestion(pathname)) {
+    const { nonce } = JSON.parse(request.body) as { nonce: string };
+    const time = await signTime(world.key, { issuer: ISSUER, nonce, at: world.now });
+    return Response.json({ time });
   }
   const body = JSON.parse(request.body) as { visitor: string };
   if (pathname.endsWith("/tickets")) {

@@ -102,4 +102,8 @@ export type ManifestClaims = z.infer<typeof manifestClaimsSchema>;
  * `GET /_vestibule/events/{event}/drip` at the edge: the statement as plain JSON, the same bytes for
  * everyone. `event` replaces `aud`; everything else keeps its name and meaning.
  */
-export type DripView = Omit<DripClaims, "iss" | "aud" | "keysSeq"> & { readonly event: string };
+export type DripView = Omit<DripClaims, "iss" | "aud" | "keysSeq"> & {
+  readonly event: string;
+  /** Of the location that answers, not of the line: its own clock is wrong, and it lets nobody in. */
+  readonly fault?: "clock";
+};

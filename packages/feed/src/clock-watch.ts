@@ -43,6 +43,8 @@ export interface ClockWatch {
   due(): boolean;
   /** Asks the mints in their order, until one answers; not while somebody is asking. Never rejects. */
   ask(): Promise<void>;
+  /** At once when there was a question before; else asks, or waits for whoever is asking, for at most `FIRST_WAIT_MS`. */
+  whenAsked(): Promise<void>;
   /** While somebody is asking: the end of that, or of `FIRST_WAIT_MS`. Never a promise of another request. */
   whenAnswered(): Promise<void> | undefined;
   /** Something looks odd, or there is something to report: the next question is not put off for long. */
@@ -78,6 +80,7 @@ export const unwatched: ClockWatch = {
   time: undefined,
   due: () => false,
   ask: () => Promise.resolve(),
+  whenAsked: () => Promise.resolve(),
   whenAnswered: () => undefined,
   askSoon: () => undefined,
   health: () => ({ state: "unknown", offsetMs: null, uncertaintyMs: null, measuredAgoMs: null }),
@@ -137,6 +140,11 @@ class Watch implements ClockWatch {
 
   askSoon(): void {
     this.#restMs = Math.min(this.#restMs, CLOCK_ASK_SOON_MS);
+  }
+
+  async whenAsked(): Promise<void> {
+    if (this.isAsked) return;
+    await (this.due() ? this.ask() : this.whenAnswered());
   }
 
   whenAnswered(): Promise<void> | undefined {

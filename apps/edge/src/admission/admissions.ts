@@ -19,12 +19,15 @@ export type AdmissionCheck =
   | { readonly kind: "early" }
   /** Good, and its slot was cut by a hold that lasts (`held`) or has ended (`cut`). */
   | { readonly kind: "held" | "cut" }
+  /** Our own clock is surely wrong: what is valid and what is over cannot be told apart. */
+  | { readonly kind: "wrong-clock" }
   /** This runtime could not verify at all (KR-09): our fault, answered 503. */
   | { readonly kind: "cannot-verify" }
   /** Absent or bad: one dull answer for all of it. */
   | { readonly kind: "none" };
 
 const NONE: AdmissionCheck = { kind: "none" };
+const WRONG_CLOCK: AdmissionCheck = { kind: "wrong-clock" };
 
 export interface Admissions {
   /** Without a promise when this isolate has verified the same admission and knows a drip. */
@@ -53,6 +56,8 @@ export function createAdmissions(
 
   return {
     check({ admission, visitor }, event, now) {
+      // The one place where somebody is admitted: design section 10.
+      if (feed.clock.isWrong) return WRONG_CLOCK;
       if (admission === undefined || visitor === undefined) return NONE;
       const shown = { admission, visitor };
       const asked = { event, now };

@@ -7,12 +7,14 @@ export function getHealth({ edge, now }: Visit): Response {
     ...(edge.verifies ? [] : ["this runtime cannot verify Ed25519"]),
     ...(keyIds.length > 0 ? [] : ["no keys are known"]),
     ...(manifestSeq === null ? ["no manifest was ever seen"] : []),
+    ...(edge.feed.clock.isWrong ? ["the clock is surely further off than the tolerance"] : []),
   ];
   const body = {
     status: reasons.length === 0 ? "ok" : "unhealthy",
     reasons,
     location: edge.config.location,
     now,
+    clock: edge.feed.clock.health(),
     keys: { ids: keyIds, ageMs: keysAgeMs },
     manifest: { seq: manifestSeq },
     drips,

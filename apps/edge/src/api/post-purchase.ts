@@ -18,6 +18,7 @@ import { isJson } from "../routing/cross-origin.ts";
 import type { Visit } from "../visit.ts";
 import { type Handover, handOver, refuseCrossSite } from "./answers.ts";
 import { readText } from "./form.ts";
+import { clockWrong } from "./refusals.ts";
 
 /** Of the purchase API's answer, besides status and body. */
 const PASSED_ON = ["Content-Type", "Retry-After", "RateLimit", "RateLimit-Policy", "Location"];
@@ -32,6 +33,7 @@ export async function postPurchase(visit: Visit, event: ManifestEvent): Promise<
   const check = await edge.admissions.check(credentials, event, now);
   const held = { detail: "The sale is paused.", retryAfterSeconds: WAITING_RETRY_SECONDS };
   if (check.kind === "held") return problem("held", held);
+  if (check.kind === "wrong-clock") return clockWrong(visit);
   if (check.kind !== "admitted") {
     return problem("admission-required", { headers: { "WWW-Authenticate": ADMISSION_HEADER } });
   }

@@ -20,13 +20,27 @@ const PUBLIC_CODES = new Set<ProblemCode>([
 ]);
 
 /** Every mint is away: come back, but not all in the same second. */
-export function mintAway({ edge }: Visit): Response {
-  const [byte = 0] = edge.randomness.bytes(1);
-  const spread = AWAY_RETRY_SECONDS_MAX - AWAY_RETRY_SECONDS_MIN + 1;
+export function mintAway(visit: Visit): Response {
   return problem("unavailable", {
     detail: "Nobody can join or enter at the moment. Places in line are kept.",
-    retryAfterSeconds: AWAY_RETRY_SECONDS_MIN + (byte % spread),
+    retryAfterSeconds: spreadSeconds(visit),
   });
+}
+
+/** Our own clock is surely wrong. Whoever comes back finds that it was asked again meanwhile. */
+export function clockWrong(visit: Visit, headers: Readonly<Record<string, string>> = {}): Response {
+  return problem("clock-wrong", {
+    detail: "Nobody can enter here until it is right again. Places in line are kept.",
+    retryAfterSeconds: spreadSeconds(visit),
+    extensions: { reason: "clock" },
+    headers,
+  });
+}
+
+function spreadSeconds({ edge }: Visit): number {
+  const [byte = 0] = edge.randomness.bytes(1);
+  const spread = AWAY_RETRY_SECONDS_MAX - AWAY_RETRY_SECONDS_MIN + 1;
+  return AWAY_RETRY_SECONDS_MIN + (byte % spread);
 }
 
 export function mintRefusal(visit: Visit, reply: MintReply & { kind: "refused" }): Response {

@@ -36,8 +36,13 @@ export interface HoldingPage {
 /** Takes no place, whatever it is asked for: only the script's, or the form's, POST does (HP-10). */
 export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Response> {
   const { edge, request, now } = visit;
-  const { event, credentials, condition, missed, owed } = page;
+  const { event, credentials, missed, owed } = page;
   await edge.feed.whenKnown(`drip:${event.event}`, now);
+  // Nothing else would be of use: nobody goes in here. But for cookies, whose want outlasts it.
+  const isFault = edge.feed.clock.isWrong && page.condition !== "cookies";
+  const condition = isFault ? "clock" : page.condition;
+  // Whoever was let in before goes back there when it is over.
+  const returns = isFault && credentials.admission !== undefined ? true : undefined;
   const place = await edge.tickets.check(credentials, event, now);
   const known = edge.feed.drip(event.event);
   const settings = settingsOf(event);
@@ -59,7 +64,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     accent: accentFor(event.accent),
     returnPath,
     unsent: page.unsent === true,
-    data: { settings, now, ...said, back, title: event.title },
+    data: { settings, now, ...said, returns, back, title: event.title },
     nonce,
     script,
     style,

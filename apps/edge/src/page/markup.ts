@@ -16,6 +16,8 @@ export interface PageData {
   readonly missed?: boolean | undefined;
   readonly owed?: boolean | undefined;
   readonly order?: string | undefined;
+  /** An admission was shown, and only a fault of ours is in its way. */
+  readonly returns?: boolean | undefined;
   /** Of the answer to a form: the address to load instead of sending that again. */
   readonly back?: string | undefined;
   readonly title: string;

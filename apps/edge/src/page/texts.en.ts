@@ -45,6 +45,7 @@ export const texts = {
     ended: "This event has ended",
     unreachable: "We cannot reach the line right now",
     offline: "You are offline",
+    clock: "A technical fault on our side",
     cookies: "Cookies are turned off",
   } satisfies Record<PageState, string>,
   lead: {
@@ -68,6 +69,10 @@ export const texts = {
     ended: "Thank you for your interest.",
     unreachable: "Your place is kept. This page keeps trying.",
     unreachableWithout: "This page keeps trying to get you a place.",
+    clock:
+      "A clock is wrong here, so nobody goes in until it is right again. Your place is kept, and this page goes on by itself.",
+    clockWithout:
+      "A clock is wrong here, so nobody goes in until it is right again. This page gets you a place, and goes on by itself.",
     offline: "Your place is kept. This page goes on when you are connected again.",
     cookies:
       "Your place is kept in a cookie. Allow cookies for this site, then load this page again.",

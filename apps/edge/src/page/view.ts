@@ -25,10 +25,11 @@ export type PageState =
   | "ended"
   | "unreachable"
   | "offline"
+  | "clock"
   | "cookies";
 
 /** Trouble between the page and the line; the place is not affected by any of it. */
-export type Condition = "unreachable" | "offline" | "cookies";
+export type Condition = "unreachable" | "offline" | "clock" | "cookies";
 
 /** Of the manifest: what the page needs besides the drip. Moments in epoch milliseconds. */
 export interface PageSettings {
@@ -142,6 +143,8 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   // Whatever has become of the turn, and of the sale: there is nothing more to do with this place.
   if (input.order !== undefined) return "bought";
   if (now >= endOf(input) || drip?.state === "ended") return "ended";
+  // Whoever's turn it is could not go in here.
+  if (condition === "clock") return "clock";
   if (number === undefined) {
     if (now < opensForJoins(settings)) return "scheduled";
     if (drip?.state === "soldout") return "soldout";

@@ -53,6 +53,9 @@ export function wordsOf(view: View, formats: Formats, eventTitle: string): Words
 /** In these the place in line is of no more use. */
 const NO_PLACE: ReadonlySet<View["state"]> = new Set(["ended", "missed", "bought"]);
 
+/** In these nobody knows how long it takes. */
+const STOPPED: ReadonlySet<View["state"]> = new Set(["paused", "unreachable", "offline", "clock"]);
+
 function factsOf(view: View, formats: Formats): readonly Fact[] {
   const { state, ahead, eta, target, now, number } = view;
   if (target !== undefined) {
@@ -61,7 +64,7 @@ function factsOf(view: View, formats: Formats): readonly Fact[] {
     return [left, at];
   }
   const waits = state === "waiting" || state === "near";
-  const stopped = state === "paused" || state === "unreachable" || state === "offline";
+  const stopped = STOPPED.has(state);
   if (number === undefined || ahead === undefined || (!waits && !stopped)) return [];
   const people =
     ahead === 0 ? texts.nobodyAhead : { value: formats.number(ahead), label: texts.ahead(ahead) };
@@ -90,6 +93,7 @@ function leadOf(view: View): string {
   }
   if (state === "scheduled" && number !== undefined) return texts.lead.scheduledWithPlace;
   if (state === "unreachable" && number === undefined) return texts.lead.unreachableWithout;
+  if (state === "clock" && number === undefined) return texts.lead.clockWithout;
   if (state === "soldout" && number === undefined) return texts.lead.soldoutWithout;
   return texts.lead[state];
 }
@@ -120,6 +124,7 @@ function actionOf({ state, number, isShut }: View): Words["action"] {
     case "cookies":
       return "again";
     case "unreachable":
+    case "clock":
       return number === undefined ? "join" : "again";
   }
 }

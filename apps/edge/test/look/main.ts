@@ -12,7 +12,7 @@ import { type Browser, chromium } from "playwright-core";
 import { buildPageAssets } from "../../build/page-assets.ts";
 
 await buildPageAssets();
-const { EVENT, VISITOR_A, createWorld, refusal } = await import("../world.ts");
+const { EVENT, VISITOR_A, createWorld, isQuestion, refusal } = await import("../world.ts");
 type World = Awaited<ReturnType<typeof createWorld>>;
 
 const folder = process.argv[2] ?? ".cache/holding-page";
@@ -44,7 +44,10 @@ interface Scene {
 
 const NEVER = (): Promise<Response> => new Promise(() => undefined);
 const noGrants = (world: World) => {
-  world.mint = ({ method }) => (method === "POST" ? NEVER() : undefined);
+  world.mint = ({ method, url }) => (method === "POST" && !isQuestion(url) ? NEVER() : undefined);
+};
+const wrongClock = (world: World) => {
+  world.clockOffMs = 600_000;
 };
 const past = (ms: number) => [
   { base: 1, count: 100, from: Date.now() - ms - 10_000, until: Date.now() - ms },
@@ -145,6 +148,15 @@ const SCENES: readonly Scene[] = [
     name: "unreachable",
     prepare: (world) =>
       (world.mint = ({ method }) => (method === "POST" ? refusal("unavailable") : undefined)),
+  },
+  { name: "clock", number: 5, prepare: wrongClock },
+  { name: "clock-plain", number: 5, prepare: wrongClock, script: false },
+  {
+    name: "clock-without",
+    prepare: (world) => {
+      wrongClock(world);
+      noGrants(world);
+    },
   },
   { name: "cookies", cookies: false },
   { name: "offline", number: 1_204, offline: true },

@@ -75,6 +75,8 @@ export class ScriptWorld {
     readonly order?: string;
     readonly missed?: boolean;
     readonly back?: string;
+    readonly condition?: "clock";
+    readonly returns?: boolean;
     readonly claimWindowSeconds?: number;
     readonly hidden?: boolean;
     readonly drip?: object;

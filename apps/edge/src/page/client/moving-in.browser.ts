@@ -19,7 +19,12 @@ export function moveIn(event: string, back: string | undefined): boolean {
   } catch {
     // Without storage there is no count, and the browser's own limits hold.
   }
+  loadAgain(back);
+  return true;
+}
+
+/** @param back see above */
+export function loadAgain(back: string | undefined): void {
   if (back === undefined) location.reload();
   else location.replace(back);
-  return true;
 }

@@ -10,9 +10,12 @@ import { type Condition, type View, opensForJoins, viewOf } from "../view.ts";
 import { wordsOf } from "../words.ts";
 import { createLineClient } from "./line-client.browser.ts";
 import { createMintTime } from "./mint-time.ts";
-import { moveIn } from "./moving-in.browser.ts";
+import { loadAgain, moveIn } from "./moving-in.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
 import { Timers } from "./timers.browser.ts";
+
+/** A fault here is looked at so often, about; whoever was in before goes back within this after its end. */
+const FAULT_LOOK_MS = 10_000;
 
 /** Closer than this to its opening a slot is claimed at once. */
 const CLAIM_NEAR_MS = 8_000;
@@ -157,7 +160,19 @@ export class Waiting {
       // An answer that a newer one has overtaken takes nothing back (law 2).
       if (this.#drip === undefined || reply.body.seq >= this.#drip.seq) this.#drip = reply.body;
       this.#time.heard(this.#drip.at, reply.receivedAt);
+      this.#heardFault(reply.body.fault);
       this.#checkClaim(this.#drip.heldSince);
+    });
+  }
+
+  /** Of the location that has answered: only a poll tells. */
+  #heardFault(fault: DripView["fault"]): void {
+    if (this.#condition === "cookies") return;
+    const goesBack = fault === undefined && this.#data.returns === true;
+    this.#condition = goesBack ? "clock" : fault;
+    if (!goesBack || this.#timers.isSet("enter")) return;
+    this.#timers.later("enter", (0.5 + Math.random() / 2) * FAULT_LOOK_MS, () => {
+      loadAgain(this.#data.back);
     });
   }
 
@@ -222,7 +237,10 @@ export class Waiting {
       } else if (reply.status === 409) {
         this.#advisedMs = OVER_RETRY_MS;
         this.#lookSoon = true;
-      } else this.#failed(reply.status, reply.retryAfterMs);
+      } else {
+        this.#failed(reply.status, reply.retryAfterMs);
+        if (reply.reason === "clock") this.#condition = "clock";
+      }
     });
   }
 
@@ -253,7 +271,7 @@ export class Waiting {
   #heard(): void {
     this.#failures = 0;
     this.#advisedMs = 0;
-    if (this.#condition !== "cookies") this.#condition = undefined;
+    if (this.#condition !== "cookies" && this.#condition !== "clock") this.#condition = undefined;
   }
 
   /** Nobody joins: whether that changes is seen in the drip. */
@@ -282,6 +300,11 @@ export class Waiting {
     const timers = this.#timers;
     if (this.#number === undefined || timers.isBusy("claim")) return;
     if (this.#missed || this.#order !== undefined) return;
+    if (state === "clock") {
+      timers.cancel("claim");
+      if (this.#claimed !== undefined) timers.cancel("enter");
+      return;
+    }
     if (this.#claimed !== undefined) {
       const untilOpenMs = this.#claimed.opensAt - this.#now();
       const spreadMs = untilOpenMs > 0 ? Math.random() * ENTER_SPREAD_MS : 0;
@@ -332,7 +355,7 @@ export class Waiting {
       this.#quickLooks -= 1;
       return NEWCOMER_LOOK_MS * (0.5 + Math.random());
     }
-    return pollDelayMs({
+    const delayMs = pollDelayMs({
       random: Math.random(),
       claimWindowMs: claimWindowMs(this.#data.settings),
       hidden: document.hidden,
@@ -341,6 +364,8 @@ export class Waiting {
       ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - this.#now() }),
       soonestMs: isLost || (isShut && number === undefined) ? SHUT_SOONEST_MS : soonestMs,
     });
+    if (state !== "clock" || document.hidden) return delayMs;
+    return Math.min(delayMs, (0.5 + Math.random() / 2) * FAULT_LOOK_MS);
   }
 
   #retryMs(): number {
