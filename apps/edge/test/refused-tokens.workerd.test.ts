@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { encodeBase64url } from "@vestibule/keys/base64url";
 import { hashVisitor } from "@vestibule/token/visitor";
 import {
+  EVENT,
   ISSUER,
   NOW,
   VISITOR_A,
@@ -171,6 +172,29 @@ describe("law 8, and every time rule at its boundary (tolerance 5 s)", () => {
   ])("%s", async (_title, claims, expected) => {
     expect(await admitted(claims)).toBe(expected);
   });
+});
+
+test("TV-10: one worker, two sales: an admission to the one is refused at the other's host, both ways", async () => {
+  const both = await createWorld();
+  const autumn = {
+    ...EVENT,
+    event: "autumn",
+    hosts: ["autumn.example"],
+    paths: ["/events/autumn*"],
+  };
+  both.manifest = [EVENT, autumn];
+  const gates = {
+    demo: "https://shop.example/events/demo",
+    autumn: "https://autumn.example/events/autumn",
+  } as const;
+  for (const event of ["demo", "autumn"] as const) {
+    const admission = await both.admission({ event });
+    const headers = { "Vestibule-Admission": admission, "Vestibule-Visitor": VISITOR_A };
+    for (const [other, url] of Object.entries(gates)) {
+      const { status } = await both.get(url, { headers });
+      expect([event, other, status]).toEqual([event, other, event === other ? 200 : 429]);
+    }
+  }
 });
 
 describe("signatures and texts", () => {

@@ -4,15 +4,16 @@ import {
   LINE_KEY_SLACK_SECONDS,
   SKEW_SECONDS_MAX,
 } from "@vestibule/contracts/limits";
-import { addMs, epochMs } from "@vestibule/kernel/units";
+import { addMs, epochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
 import { parseJwks } from "@vestibule/keys/key-set";
 import type { KeyUse } from "@vestibule/keys/public-key";
 import { kekOf } from "@vestibule/keys/seal";
 import { generateSigningKey } from "@vestibule/keys/signing-key";
 import { kekVault } from "@vestibule/keys/vault";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
+import { signAdmission } from "@vestibule/token/sign";
 import { verifyAdmission } from "@vestibule/token/verify-admission";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { KeyKeeper } from "../src/keys/key-keeper.ts";
 import { keyFacts } from "../src/keys/key-policy.ts";
 import { KeyTrouble } from "../src/keys/key-ring.ts";
@@ -237,6 +238,41 @@ describe("an overlap", () => {
   });
 });
 
+it("KR-07: rotated once and never again, the old key is over at its end, also for whoever reached no mint since, whatever its token says", async () => {
+  const world = await memoryWorld();
+  world.clock.advance(STAGED_MS);
+  const fan = await world.join();
+  const old = world.ring.signing.admission;
+  await activate(world, "admission");
+  const copy = published(world);
+  const end = copy.keys.find(({ kid }) => kid === old.kid)!.exp! * 1_000;
+  const shown = async (at: number, jwks: unknown) => {
+    world.clock.set(at);
+    const keys = await parseJwks(jwks);
+    if (!keys.ok) throw new Error("refused");
+    // By the thief who kept the key, within the slot of now; as if it had been signed while the key did.
+    const text = await signAdmission(old, {
+      ...{ issuer: ISSUER, event: world.event, sub: world.tokens.subOf(fan.visitor).text },
+      ...{ number: ticketNumber(1), action: "purchase", lifetimeSeconds: 600 },
+      ...{ iat: toSeconds(epochMs(end - 600_000)), opensAt: epochMs(at) },
+    });
+    const read = await verifyAdmission(text, {
+      ...{ keys: keys.value, issuer: ISSUER, event: world.event, visitor: fan.visitor },
+      ...{ action: "purchase", lifetimeSeconds: 600, skewSeconds: SKEW_SECONDS_MAX },
+      now: epochMs(at),
+    });
+    return read.ok ? "taken" : read.refusal.reason;
+  };
+  expect(await shown(end - 1, copy)).toBe("taken");
+  expect(await shown(end, copy)).toBe("key-over");
+  expect(await shown(end + 86_400_000, copy)).toBe("key-over");
+  // Nobody runs the plan: the set is made by the clock all the same.
+  world.clock.set(end + 2 * SKEW_SECONDS_MAX * 1_000);
+  await world.keeper.read();
+  expect(entryOf(world, old.kid)).toBeUndefined();
+  expect(await shown(world.clock.now(), published(world))).toBe("unknown-key");
+});
+
 describe("a revoked key", () => {
   it("of admissions: holders claim again, keep their slot and their admission's name, and wait for nothing", async () => {
     const world = await memoryWorld();
@@ -442,6 +478,24 @@ describe("the key-encryption key", () => {
     expect(keeper.published).toBeDefined();
     expect(() => keeper.ring).toThrow(KeyTrouble);
   });
+});
+
+describe("KR-09: a runtime that cannot verify", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each(["verify", "sign", "importKey"] as const)(
+    "stops the start of a mint loudly, before it signs anything, when %s fails",
+    async (verb) => {
+      const { store, clock } = await memoryWorld();
+      const vault = kekVault({ kek: kekOf(new Uint8Array(32)) });
+      vi.spyOn(crypto.subtle, verb).mockRejectedValue(new Error("not supported"));
+      const keeper = new KeyKeeper({ store, clock, vault, rotationDays: undefined });
+      await expect(keeper.read()).rejects.toThrow(KeyTrouble);
+      expect(() => keeper.ring).toThrow(KeyTrouble);
+    },
+  );
 });
 
 it("a mint from before there were two uses rotates into them without refusing anybody", async () => {

@@ -8,7 +8,7 @@ import { signDrip, signManifest } from "@vestibule/token/sign";
 import { createFetchText, sleep } from "../src/fetch-text.system.ts";
 import { KEYS_TRUST_MS } from "../src/limits.ts";
 import { type MintFeed, createMintFeed } from "../src/mint-feed.ts";
-import type { CachedText, FetchText } from "../src/ports.ts";
+import type { CachedText, FetchRefusal, FetchText } from "../src/ports.ts";
 
 const NOW = epochMs(1_800_000_000_000);
 const ISSUER = "https://mint.example";
@@ -44,6 +44,7 @@ const turn = () => sleep(0);
 /** One feed over mints that answer what `answers` says, by path; every URL asked is kept. */
 function world(answers: Record<string, string | FetchText>, cache?: Map<string, CachedText>) {
   const asked: string[] = [];
+  const alarms: string[] = [];
   const fetchText: FetchText = async (request) => {
     asked.push(request.url);
     const { pathname } = new URL(request.url);
@@ -54,6 +55,7 @@ function world(answers: Record<string, string | FetchText>, cache?: Map<string, 
   const feed = createMintFeed({
     mintUrls: ["https://one.example/", "https://two.example"],
     ...{ issuer: ISSUER, skewSeconds: 5, fetchText, sleep: turn },
+    alarm: ({ thing, reason }) => void alarms.push(`${thing} ${reason}`),
     ...(cache === undefined
       ? {}
       : {
@@ -63,8 +65,13 @@ function world(answers: Record<string, string | FetchText>, cache?: Map<string, 
           },
         }),
   });
-  return { feed, asked, answers };
+  return { feed, asked, alarms, answers };
 }
+const answering =
+  (refusal: FetchRefusal): FetchText =>
+  () =>
+    Promise.resolve(refuse(refusal));
+const ec = (kid: string) => ({ kty: "EC", crv: "P-256", x: "AA", y: "AA", kid });
 const JWKS = "/.well-known/jwks.json";
 const DRIP = "/v1/events/demo/drip";
 const later = (ms: number): EpochMs => epochMs(NOW + ms);
@@ -103,12 +110,44 @@ describe("KR-05: rubbish changes nothing, and the next mint is asked", () => {
     ["cut-off JSON", '{"keys":[{"kty":"O'],
     ["no keys member", "{}"],
     ["nothing", ""],
-  ])("%s", async (_title, text) => {
-    const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+    ["a body of 10 MB", answering({ reason: "too-large" })],
+    ["a redirect to another host", answering({ reason: "redirect" })],
+    ["304, with no copy in hand", answering({ reason: "status", status: 304 })],
+    ["nothing for as long as is waited", answering({ reason: "timeout" })],
+  ])("%s: the last good set stays, and somebody is told", async (_title, answer) => {
+    const { feed, answers, alarms } = world({ [JWKS]: jwks(pair.publicJwk) });
     await feed.refresh("keys", NOW);
-    answers[JWKS] = text;
+    expect(alarms).toEqual([]);
+    answers[JWKS] = answer;
     expect(await feed.refresh("keys", later(60_000))).toBe("kept");
     expect([...(feed.keys(later(60_000))?.keys() ?? [])]).toEqual([pair.publicJwk.kid]);
+    expect(alarms).toEqual([expect.stringMatching(/^keys /), expect.stringMatching(/^keys /)]);
+    // Whoever knows nothing yet learns nothing from it.
+    const fresh = world({ [JWKS]: answer });
+    expect(await fresh.feed.whenKnown("keys", NOW)).toBe(false);
+    expect(fresh.feed.keys(NOW)).toBeUndefined();
+  });
+  test.each([
+    [
+      "KR-03: two keys under one kid",
+      (other: PublicJwk) => [{ ...other, kid: pair.publicJwk.kid }],
+    ],
+    ["KR-03: a key of another kind under our kid", () => [ec(pair.publicJwk.kid)]],
+    ["a private key, by mistake", (other: PublicJwk) => [{ ...other, d: other.x }]],
+    ["a private key of another kind", () => [{ ...ec("p"), d: "AA" }]],
+    ["more keys than a set may have", () => Array.from({ length: 16 }, (_, at) => ec(`p${at}`))],
+  ])("%s: the last good set stays, and somebody is told", async (_title, more) => {
+    const other = await newPair();
+    const { feed, answers, alarms } = world({ [JWKS]: jwks(pair.publicJwk, other.publicJwk) });
+    await feed.refresh("keys", NOW);
+    answers[JWKS] = JSON.stringify({ keys: [pair.publicJwk, ...more(other.publicJwk)] });
+    expect(await feed.refresh("keys", later(60_000))).toBe("kept");
+    expect(feed.keys(later(60_000))?.size).toBe(2);
+    expect(alarms.length).toBeGreaterThan(0);
+    // In the other order, too.
+    answers[JWKS] = JSON.stringify({ keys: [...more(other.publicJwk), pair.publicJwk] });
+    expect(await feed.refresh("keys", later(120_000))).toBe("kept");
+    expect(feed.keys(later(120_000))?.size).toBe(2);
   });
   test("one good and one malformed entry: the whole set is refused", async () => {
     const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
@@ -240,6 +279,17 @@ describe("when it asks", () => {
     expect(worth.filter(Boolean)).toHaveLength(1);
     expect(asked).toHaveLength(1);
     expect(await feed.newerKeys(later(10_001))).toBe(true);
+  });
+  test("KR-01: ten isolates of a location, 10,000 made-up kids each in ten seconds: one question each at most", async () => {
+    const cache = new Map<string, CachedText>();
+    const isolates = Array.from({ length: 10 }, () =>
+      world({ [JWKS]: jwks(pair.publicJwk) }, cache),
+    );
+    for (let ms = 0; ms < 10_000; ms += 1)
+      await Promise.all(isolates.map(({ feed }) => feed.newerKeys(later(ms))));
+    const asked = isolates.map((isolate) => isolate.asked.length);
+    expect(Math.max(...asked)).toBeLessThanOrEqual(1);
+    for (const { feed } of isolates) expect(feed.keys(later(10_000))?.size).toBe(1);
   });
   test("of twenty who come at once with a new kid one asks, and all look again afterwards", async () => {
     const next = await newPair();
