@@ -1,7 +1,7 @@
 /** Another location of the same Worker: the bundle of the running system, other variables, another port. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
@@ -16,10 +16,19 @@ export interface SecondEdge {
   stop(): Promise<void>;
 }
 
-/** @param port one of the hosts of the events it is to serve, as `127.0.0.1:port`. */
+/**
+ * @param options.port one of the hosts of the events it is to serve, as `127.0.0.1:port`.
+ * @param options.clock the clock under it is set by requests with `Test-Clock-Off-Ms`
+ */
 export async function startSecondEdge(
   system: System,
-  options: { port: number; mint?: string; origin?: string; purchase?: string },
+  options: {
+    port: number;
+    mint?: string;
+    origin?: string;
+    purchase?: string;
+    clock?: "settable";
+  },
 ): Promise<SecondEdge> {
   const { ready, dataDir } = system;
   const { port, mint = ready.mint, origin = ready.shop, purchase = ready.purchase } = options;
@@ -35,6 +44,9 @@ export async function startSecondEdge(
     JWKS: jwks.text,
     LOCATION: "second",
   };
+  const bundle = join(dataDir, "edge", "edge.js");
+  const script = options.clock === undefined ? bundle : join(dataDir, "edge", `edge-${port}.js`);
+  if (script !== bundle) writeFileSync(script, onAnotherClock(readFileSync(bundle, "utf8")));
   const toml = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
   const child = spawn(process.execPath, [join(ROOT, "apps/demo/src/edge-host.ts")], {
     cwd: ROOT,
@@ -43,7 +55,7 @@ export async function startSecondEdge(
       PATH: process.env["PATH"] ?? "",
       TMPDIR: join(dataDir, "edge"),
       EDGE_OPTIONS: JSON.stringify({
-        script: join(dataDir, "edge", "edge.js"),
+        script,
         port,
         compatibilityDate: /^compatibility_date = "(.*)"$/m.exec(toml)?.[1],
         compatibilityFlags: ["no_nodejs_compat", "no_nodejs_compat_v2"],
@@ -69,4 +81,23 @@ async function stop(child: ChildProcess): Promise<void> {
   const closed = once(child, "close");
   child.kill("SIGTERM");
   await closed;
+}
+
+/** The Worker as it is deployed, on a machine whose clock a test sets. One isolate runs it. */
+function onAnotherClock(worker: string): string {
+  const exported = /export\s*\{\s*([\w$]+) as default\s*\};?/;
+  const name = exported.exec(worker)?.[1];
+  if (name === undefined) throw new Error("the bundle's default export is not where it was");
+  return `${worker.replace(exported, "")}
+    const machine = Date.now;
+    let offMs = 0;
+    Date.now = () => machine() + offMs;
+    export default {
+      fetch(request, ...rest) {
+        const set = request.headers.get("test-clock-off-ms");
+        if (set === null) return ${name}.fetch(request, ...rest);
+        offMs = Number(set);
+        return new Response(null, { status: 204 });
+      },
+    };`;
 }

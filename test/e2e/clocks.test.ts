@@ -1,0 +1,138 @@
+/**
+ * A location whose clock is wrong: the deployed bundle in workerd with another clock under it, and a real mint. Nothing is told
+ * to recover: the clock is set right, and that is all.
+ */
+import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import type { EdgeRow, EdgesView } from "@vestibule/contracts/edges-api";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { type System, freePortBase, openEvent, startSystem } from "./start-system.ts";
+import { App, type Claimed, type Place, buy, problemOf, send } from "./support/app.ts";
+import { eventually } from "./support/eventually.ts";
+import { type RecordingOrigin, startRecordingOrigin } from "./support/recording-origin.ts";
+import { type SecondEdge, startSecondEdge } from "./support/second-edge.ts";
+
+const EVENT = "clocks";
+/** A question every 5 s, and what workerd and a busy machine need. */
+const RECOVERS_MS_MAX = 15_000;
+/** By statements that look odd, with a look each second. */
+const NOTICED_MS_MAX = 20_000;
+
+let system: System;
+let origin: RecordingOrigin;
+let edge: SecondEdge;
+/** At the location whose clock is right, and at the other one. */
+let right: App;
+let there: App;
+let place: Place;
+let fan: Claimed;
+
+beforeAll(async () => {
+  system = await startSystem();
+  const port = await freePortBase();
+  const host = new URL(system.ready.edge).host;
+  await openEvent(system.ready, {
+    ...{ event: EVENT, ratePerMinute: 6_000, lifetimeSeconds: 3_600 },
+    hosts: [`127.0.0.1:${port}`, host, host.replace("localhost", "127.0.0.1")],
+  });
+  right = await new App(system.ready.edge, EVENT).known();
+  place = await right.join();
+  fan = await right.claim(place);
+  origin = await startRecordingOrigin();
+  edge = await startSecondEdge(system, { port, origin: origin.url, clock: "settable" });
+  there = new App(edge.url, EVENT);
+});
+afterAll(async () => {
+  await edge?.stop();
+  await origin?.close();
+  await system?.stop();
+});
+
+/** What a script with a good admission gets there: 200, or the code of the refusal. */
+async function entering(): Promise<string> {
+  const { admission, visitor } = fan;
+  const headers = { "Vestibule-Admission": admission, "Vestibule-Visitor": visitor };
+  return problemOf(await send(`${edge.url}/events/${EVENT}`, { headers }));
+}
+
+async function setClock(seconds: number): Promise<void> {
+  await send(edge.url, { headers: { "Test-Clock-Off-Ms": String(seconds * 1_000) } });
+}
+
+/** The location's row at the mint, once its state is `state`. */
+function reported(state: EdgeRow["state"]): Promise<EdgeRow> {
+  const headers = { Authorization: `Bearer ${system.ready.adminToken}` };
+  return eventually(
+    `the mint hears that the clock is ${state}`,
+    async () => {
+      await there.tryDrip(); // its traffic: a location asks while it is asked
+      const { body } = await send<EdgesView>(`${system.ready.mint}/v1/admin/edges`, { headers });
+      return body.edges.find((row) => row.location === "second" && row.state === state);
+    },
+    { withinMs: NOTICED_MS_MAX, everyMs: 500 },
+  );
+}
+
+test("ten minutes ahead from the start: nobody enters, everybody is told, places are given; set right, the same fan enters", async () => {
+  await setClock(600);
+  expect(await entering()).toBe("clock-wrong");
+  const page = await send(`${edge.url}/events/${EVENT}`, { headers: { Accept: "text/html" } });
+  expect([page.status, page.text.includes('data-state="clock"')]).toEqual([200, true]);
+  const newcomer = await there.join();
+  expect(problemOf(await there.tryClaim(newcomer))).toBe("clock-wrong");
+  const bought = await buy(there.endpoint("purchases"), fan, {
+    ...{ key: "ahead", sku: system.ready.sku },
+  });
+  expect(problemOf(bought)).toBe("clock-wrong");
+  expect(await there.drip()).toMatchObject({ state: "open", fault: "clock" });
+  const health = await send(`${edge.url}${EDGE_PREFIX}/health`);
+  expect(health.status).toBe(503);
+  expect(health.body).toMatchObject({ location: "second", clock: { state: "wrong" } });
+  const { estimate } = await reported("wrong");
+  expect(Math.abs((estimate?.offsetMs ?? 0) - 600_000)).toBeLessThanOrEqual(
+    estimate?.uncertaintyMs ?? 0,
+  );
+  expect(origin.arrivals).toEqual([]);
+  // Nobody else is affected.
+  expect(await right.claim(place)).toMatchObject({ number: place.number });
+
+  await setClock(0);
+  await eventually("the fan enters", async () => (await entering()) === "200", {
+    withinMs: RECOVERS_MS_MAX,
+  });
+  expect(await there.drip()).not.toHaveProperty("fault");
+  await there.enterWhenOpen(await there.claim(newcomer));
+});
+
+test("ten minutes behind while fans are there: noticed by itself, and well again when it is set right", async () => {
+  await setClock(-600);
+  await eventually("nobody enters", async () => (await entering()) === "clock-wrong", {
+    withinMs: NOTICED_MS_MAX,
+  });
+  await there.join();
+  const { estimate } = await reported("wrong");
+  expect(Math.abs((estimate?.offsetMs ?? 0) + 600_000)).toBeLessThan(1_000);
+  await setClock(0);
+  await eventually("the fan enters", async () => (await entering()) === "200", {
+    withinMs: RECOVERS_MS_MAX,
+  });
+  await reported("good");
+});
+
+test("four seconds off, of a tolerance of five: a warning, and everybody enters", async () => {
+  await setClock(-4);
+  const row = await eventually(
+    "a warning",
+    async () => {
+      expect(await entering()).toBe("200");
+      return (
+        (await send<{ clock: { state: string } }>(`${edge.url}${EDGE_PREFIX}/health`)).body.clock
+          .state === "warn"
+      );
+    },
+    { withinMs: 45_000, everyMs: 250 },
+  );
+  expect(row).toBe(true);
+  await reported("warn");
+  expect(await entering()).toBe("200");
+});
