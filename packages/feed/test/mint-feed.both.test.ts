@@ -157,6 +157,22 @@ describe("KR-05: rubbish changes nothing, and the next mint is asked", () => {
     await feed.refresh("keys", later(60_000));
     expect(feed.keys(later(60_000))?.has(pair.publicJwk.kid)).toBe(true);
   });
+  test("TV-01: a newer set that names a key's algorithm otherwise costs no key, and both names are read", async () => {
+    const { feed, answers } = world({});
+    const named = [undefined, "Ed25519", "EdDSA", "Ed25519"] as const;
+    for (const [seq, alg] of named.entries()) {
+      answers[JWKS] = JSON.stringify({ seq, keys: [{ ...pair.publicJwk, alg }] });
+      expect(await feed.refresh("keys", later(seq * 60_000))).toBe("fresh");
+      for (const name of ["Ed25519", "EdDSA"] as const) {
+        answers[DRIP] = await drip(
+          seq * 2 + (name === "EdDSA" ? 1 : 0),
+          { ...pair.signingKey, alg: name },
+          later(seq * 60_000),
+        );
+        expect(await feed.refresh("drip:demo", later(seq * 60_000))).toBe("fresh");
+      }
+    }
+  });
   test("the second mint answers for the first, which is then asked last for a while", async () => {
     const { feed, asked } = world({ [`https://two.example${JWKS}`]: jwks(pair.publicJwk) });
     expect(await feed.refresh("keys", NOW)).toBe("fresh");
