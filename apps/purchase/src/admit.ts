@@ -8,7 +8,11 @@ import { judgeAdmission } from "@vestibule/token/judge-admission";
 import { type Admission, verifyAdmission } from "@vestibule/token/verify-admission";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { Attempt } from "./attempt.ts";
-import { HELD_RETRY_AFTER_SECONDS, UNKNOWN_RETRY_AFTER_SECONDS } from "./limits.ts";
+import {
+  CLOCK_RETRY_AFTER_SECONDS,
+  HELD_RETRY_AFTER_SECONDS,
+  UNKNOWN_RETRY_AFTER_SECONDS,
+} from "./limits.ts";
 import type { MintKnowledge } from "./mint-knowledge.ts";
 
 /** What the later steps need to know of a good admission. */
@@ -44,14 +48,19 @@ export interface AdmitDependencies {
 
 /**
  * @throws AppError `admission-required` for whatever cannot be verified, always with the same
- * answer; `event-not-found`; `unavailable` while no keys or no manifest are known.
+ * answer; `event-not-found`; `unavailable` while no keys or no manifest are known; `clock-wrong` while our own clock
+ * surely is: what is over could not be told from what is valid (design section 10).
  */
 export async function admit(
   attempt: Attempt,
   { mint, issuer, skewSeconds, log }: AdmitDependencies,
 ): Promise<Admittance> {
   const { event, admission: text, visitor, now } = attempt;
-  const terms = await mint.terms(event, now);
+  const [terms] = await Promise.all([mint.terms(event, now), mint.whenClockAsked()]);
+  if (mint.isClockWrong()) {
+    const detail = "Nothing was bought: what is valid and what is over cannot be told apart.";
+    throw problem("clock-wrong", { detail, retryAfterSeconds: CLOCK_RETRY_AFTER_SECONDS });
+  }
   if (terms === "no-such-event") throw problem("event-not-found");
   const keys = mint.keys(now);
   if (terms === undefined || keys === undefined) {

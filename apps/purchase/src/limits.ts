@@ -1,6 +1,7 @@
 /** Bounds of the purchase API, with their units in their names, and the relations that it relies on. */
 import { PURCHASE_DEADLINE_MS_MAX } from "@vestibule/contracts/limits";
 import { CONNECT_TIMEOUT_MS } from "@vestibule/db/connect";
+import { CLOCK_ASK_SOON_MS } from "@vestibule/feed/limits";
 import { assert } from "@vestibule/kernel/assert";
 import { GATE_LEASE_MS } from "@vestibule/valkey/inventory-gate";
 
@@ -84,9 +85,10 @@ export const FEED_TICK_MS = 250;
 /** Extra looks at the manifest for events that it does not name, per process. */
 export const UNKNOWN_EVENT_LOOK_MS = 1_000;
 
-/** `Retry-After`, seconds: nothing known of the mint yet; a paused sale; the limiter's store away; others in the way. */
+/** `Retry-After`, seconds: nothing known of the mint yet; a paused sale; our clock, asked about by then; the limiter's store away; others in the way. */
 export const UNKNOWN_RETRY_AFTER_SECONDS = 3;
 export const HELD_RETRY_AFTER_SECONDS = 10;
+export const CLOCK_RETRY_AFTER_SECONDS: number = CLOCK_ASK_SOON_MS / 1_000;
 export const AWAY_RETRY_AFTER_SECONDS = 1;
 export const CONTENDED_RETRY_AFTER_SECONDS = 1;
 

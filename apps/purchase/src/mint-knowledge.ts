@@ -21,6 +21,10 @@ export interface MintKnowledge {
   events(): readonly string[];
   /** The last good statement of `event`, also when it has run out: a hold stays in force. */
   drip(event: string, now: EpochMs): Promise<DripClaims | undefined>;
+  /** This instance's clock is surely further off than the tolerance: valid and over cannot be told apart. */
+  isClockWrong(): boolean;
+  /** When the first question for the time has come to an end, or after the feed's bound for waiting. */
+  whenClockAsked(): Promise<void>;
   /** Starts the refreshes that are due. Called on a timer; never rejects. */
   tick(now: EpochMs): void;
   isReady(now: EpochMs): boolean;
@@ -31,7 +35,7 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   const refreshDue = (thing: Thing, now: EpochMs): void => {
-    if (feed.refreshDue(thing, now)) void feed.refresh(thing, now);
+    if (feed.refreshDue(thing, now)) void feed.tend(thing, now);
   };
 
   /** True once in a while, whatever the name. A clock that stepped back keeps nobody from looking. */
@@ -66,6 +70,13 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
         await (feed.whenAnswered(thing, now) ?? feed.refresh(thing, now));
       }
       return feed.drip(event)?.claims;
+    },
+    isClockWrong: () => feed.clock.isWrong,
+    whenClockAsked: async () => {
+      const { clock } = feed;
+      if (clock.isAsked) return;
+      if (clock.due()) void clock.ask();
+      await clock.whenAnswered();
     },
     tick: (now) => {
       refreshDue("keys", now);

@@ -1,6 +1,7 @@
 /** The purchase API from a configuration: everything is wired here, and only here. */
 import { connectDatabase, type Database } from "@vestibule/db/connect";
 import { migrate } from "@vestibule/db/migrate";
+import { watchClock } from "@vestibule/feed/clock-watch";
 import { createFetchText, sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import { createMintOrder } from "@vestibule/feed/mint-order";
@@ -77,7 +78,7 @@ export async function startPurchase(
 ): Promise<RunningPurchase> {
   const { clock, log } = parts;
   const credits = await createCredits(config.creditKey?.reveal(), { issuer: config.issuer, log });
-  const mint = parts.mint ?? (await mintKnowledge(config, log));
+  const mint = parts.mint ?? (await mintKnowledge(config, parts));
   const store = parts.store ?? openStore(config, parts);
   const database = connectDatabase({
     url: config.databaseUrl.reveal(),
@@ -105,7 +106,11 @@ export async function startPurchase(
     },
     // Every instance has the same store: unready, all of them would be gone at once, and with them the clear
     // 503 of the limiter and whatever needs no store.
-    notes: { limiterAndGate: () => store.isUp() },
+    notes: {
+      limiterAndGate: () => store.isUp(),
+      // It still confirms what is paid for. And were the mint's clock the wrong one, all would say so.
+      clock: () => !mint.isClockWrong(),
+    },
   });
 
   const ledger = createLedger(database, { reads });
@@ -253,7 +258,10 @@ function limitersOf(
 }
 
 /** @throws Error when the keys that were deployed along are not a good key set. */
-async function mintKnowledge(config: PurchaseConfig, log: Log): Promise<MintKnowledge> {
+async function mintKnowledge(
+  config: PurchaseConfig,
+  { clock, randomness, log }: PurchaseParts,
+): Promise<MintKnowledge> {
   const { mintUrls, issuer, skewSeconds } = config;
   const bootKeys = config.bootKeys === undefined ? undefined : await parseJwks(config.bootKeys);
   if (bootKeys?.ok === false) {
@@ -266,6 +274,7 @@ async function mintKnowledge(config: PurchaseConfig, log: Log): Promise<MintKnow
     ...(bootKeys === undefined ? {} : { bootKeys: bootKeys.value }),
     fetchText: createFetchText(fetch),
     sleep,
+    watch: watchClock({ clock, randomness, location: "purchase" }),
     alarm: (alarm) => log.warn("mint-feed", { ...alarm }),
   });
   return createMintKnowledge(feed);

@@ -157,7 +157,7 @@ test("the limiter away: 503 at once and never 429, nothing is spent, and all is 
   const ready = await world.get("/readyz");
   expect([ready.status, await ready.json()]).toEqual([
     200,
-    expect.objectContaining({ ready: true, notes: { limiterAndGate: false } }),
+    expect.objectContaining({ ready: true, notes: { limiterAndGate: false, clock: true } }),
   ]);
   store.isLimiterAway = false;
   expect((await world.buy(fan)).status).toBe(201);

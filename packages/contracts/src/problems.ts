@@ -35,7 +35,7 @@ export const PROBLEMS = {
   "head-too-large": { status: 431, title: "The request head is too large" },
   internal: { status: 500, title: "Something went wrong on our side" },
   "origin-unreachable": { status: 502, title: "The shop could not be reached" },
-  "clock-wrong": { status: 503, title: "The clock of this place is wrong: nobody is let in here" },
+  "clock-wrong": { status: 503, title: "The clock here is wrong" },
   held: { status: 503, title: "The sale is paused" },
   unavailable: { status: 503, title: "This is not available right now" },
   "origin-timeout": { status: 504, title: "The shop took too long to answer" },
