@@ -25,6 +25,9 @@ export interface Comparison {
   readonly provide?: (total: number) => Promise<void>;
   /** Upper bound of `total`. */
   readonly totalMax?: number;
+  /** More and shorter rounds, where what is compared differs by little. */
+  readonly pairs?: number;
+  readonly roundMs?: number;
   /** Looks at answers outside of the measured time; throws when one is wrong. */
   readonly inspect?: (side: Side, samples: readonly Sample[]) => Promise<void>;
 }
@@ -42,7 +45,7 @@ interface Round {
  */
 export async function compare(bench: Bench, comparison: Comparison): Promise<Measured> {
   const count = await calibrate(bench, comparison);
-  const pairs = bench.quick ? PAIRS_QUICK : PAIRS;
+  const pairs = bench.quick ? PAIRS_QUICK : (comparison.pairs ?? PAIRS);
   const bounded = Math.min(count, Math.floor((comparison.totalMax ?? Infinity) / pairs));
   await comparison.provide?.(bounded * pairs);
 
@@ -70,7 +73,8 @@ async function calibrate(bench: Bench, comparison: Comparison): Promise<number> 
     }
   }
   const slower = Math.min(speeds.candidate, speeds.floor);
-  return Math.max(64, Math.round((slower * ROUND_MS) / (bench.quick ? 2_000 : 1_000)));
+  const roundMs = comparison.roundMs ?? ROUND_MS;
+  return Math.max(64, Math.round((slower * roundMs) / (bench.quick ? 2_000 : 1_000)));
 }
 
 async function round(comparison: Comparison, side: Side, count: number): Promise<Round> {

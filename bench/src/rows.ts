@@ -4,6 +4,8 @@ import { edgeVerifyAgain } from "./rows/edge-verify-again.ts";
 import { edgeVerifyFirst } from "./rows/edge-verify-first.ts";
 import { gateLarge } from "./rows/gate-large.ts";
 import { gateSmall } from "./rows/gate-small.ts";
+import { jwksRefresh } from "./rows/jwks-refresh.ts";
+import { keysLookup } from "./rows/keys-lookup.ts";
 import { limiterFloor } from "./rows/limiter-floor.ts";
 import { limiterPeer } from "./rows/limiter-peer.ts";
 import { mintJoin } from "./rows/mint-join.ts";
@@ -17,6 +19,8 @@ export const ROWS: readonly Row[] = [
   edgePoll,
   edgeVerifyFirst,
   edgeVerifyAgain,
+  keysLookup,
+  jwksRefresh,
   mintJoin,
   mintMemory,
   pageBytes,

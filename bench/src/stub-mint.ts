@@ -13,13 +13,17 @@ export interface StubMint {
   readonly url: string;
   /** How often it was asked for anything. */
   requests(): number;
+  /** How often for the key set. */
+  keySets(): number;
 }
 
 export async function startStubMint(bench: Bench, signer: EdgeSigner): Promise<StubMint> {
   let requests = 0;
+  let keySets = 0;
   const answer = async (path: string): Promise<{ type: string; text: string } | undefined> => {
     switch (path) {
       case "/.well-known/jwks.json":
+        keySets += 1;
         return { type: "application/json", text: signer.jwks };
       case "/v1/manifest":
         return { type: STATEMENT_MEDIA_TYPE, text: await signer.manifest(Date.now()) };
@@ -46,5 +50,5 @@ export async function startStubMint(bench: Bench, signer: EdgeSigner): Promise<S
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests: () => requests };
+  return { url: `http://127.0.0.1:${port}`, requests: () => requests, keySets: () => keySets };
 }

@@ -24,9 +24,14 @@ export interface Workerd {
 }
 
 /** Builds one of the floors of this package. */
-export async function floorScript(name: string): Promise<string> {
+export function floorScript(name: string): Promise<string> {
+  return bundledWorker(`floors/${name}`);
+}
+
+/** Builds a Worker of this package, by its path without the end of its name. */
+export async function bundledWorker(path: string): Promise<string> {
   const built = await build({
-    entryPoints: [join(import.meta.dirname, "floors", `${name}.worker.ts`)],
+    entryPoints: [join(import.meta.dirname, `${path}.worker.ts`)],
     bundle: true,
     format: "esm",
     target: "es2024",

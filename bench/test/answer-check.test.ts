@@ -34,6 +34,14 @@ describe("answerCheck", () => {
     expect(() => look({ status: 201, body }, "page")).toThrow(/status 200/);
   });
 
+  it("stops at another problem, and at what is none", () => {
+    const plan = { status: 200, body: { kind: "problem", code: "waiting" } } as const;
+    const type = (code: string) => `{"type":"urn:vestibule:problem:${code}","status":429}`;
+    expect(() => look(plan, type("waiting"))).not.toThrow();
+    expect(() => look(plan, type("too-many-requests"))).toThrow(/not waiting/);
+    expect(() => look(plan, "<!doctype html>")).toThrow(/not waiting/);
+  });
+
   it("stops at what is not an open drip", () => {
     const plan = { status: 200, body: { kind: "drip", event: "bench" } } as const;
     expect(() => look(plan, '{"event":"bench","state":"ended","segments":[]}')).toThrow(

@@ -1,3 +1,5 @@
+import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
+
 import type { HttpAnswer } from "./http-response.ts";
 import type { AnswerPlan, Sample } from "./messages.ts";
 
@@ -32,6 +34,8 @@ function bodyCheck(plan: AnswerPlan["body"]): AnswerCheck {
   switch (plan.kind) {
     case "equals":
       return equals(Buffer.from(plan.text));
+    case "problem":
+      return problem(plan.code);
     case "drip":
       return drip(plan.event);
     case "join":
@@ -43,6 +47,16 @@ function equals(due: Buffer): AnswerCheck {
   return {
     look: ({ body }) => {
       if (!body.equals(due)) throw new Error(`not the body due: ${body.toString("utf8", 0, 300)}`);
+    },
+    samples: () => [],
+  };
+}
+
+function problem(code: string): AnswerCheck {
+  const type = `"type":"${PROBLEM_TYPE_PREFIX}${code}"`;
+  return {
+    look: ({ body }) => {
+      if (!body.includes(type)) throw new Error(`not ${code}: ${body.toString("utf8", 0, 300)}`);
     },
     samples: () => [],
   };

@@ -5,6 +5,8 @@ export type RequestPlan =
   | { readonly kind: "same"; readonly heads: readonly string[] }
   /** Each line of `file` is `visitor token` and is used once; `head` holds `$VISITOR` and `$TOKEN`. */
   | { readonly kind: "once"; readonly file: string; readonly head: string }
+  /** A made-up `kid` in each: `head` holds `$TOKEN`, a good token before that. */
+  | { readonly kind: "junk-kid"; readonly head: string; readonly token: string }
   /** A POST with a fresh visitor each; `head` holds `$LENGTH`. */
   | { readonly kind: "join"; readonly head: string };
 
@@ -13,6 +15,8 @@ export interface AnswerPlan {
   readonly status: number;
   readonly body:
     | { readonly kind: "equals"; readonly text: string }
+    /** A problem document of this code. */
+    | { readonly kind: "problem"; readonly code: string }
     | { readonly kind: "drip"; readonly event: string }
     /** Numbers must all differ; the tickets of a sample go back to the bench, which verifies them. */
     | { readonly kind: "join"; readonly event: string };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 
+import { withJunkKid } from "../keys/junk-kid.ts";
 import type { RequestPlan } from "./messages.ts";
 
 export interface Outgoing {
@@ -20,6 +21,8 @@ export function requestSource(plan: RequestPlan): RequestSource {
       return sameAgain(plan.heads);
     case "once":
       return eachOnce(plan);
+    case "junk-kid":
+      return junkKids(plan);
     case "join":
       return joins(plan.head);
   }
@@ -58,6 +61,15 @@ function eachOnce(plan: { file: string; head: string }): RequestSource {
 /** `$VISITOR` and `$TOKEN` in `head`, replaced. */
 export function fill(head: string, visitor: string, token: string): string {
   return head.replace("$VISITOR", visitor).replace("$TOKEN", token);
+}
+
+function junkKids({ head, token }: { head: string; token: string }): RequestSource {
+  return {
+    take: (count) =>
+      Array.from({ length: count }, () => ({
+        bytes: Buffer.from(head.replace("$TOKEN", withJunkKid(token)), "latin1"),
+      })),
+  };
 }
 
 function joins(head: string): RequestSource {
