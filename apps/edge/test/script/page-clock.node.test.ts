@@ -57,6 +57,18 @@ test("a page of one location that is right, and another that is wrong, is not lo
   expect(world.reloads).toBe(0);
 });
 
+test("a page that had its time from that clock, before it was found, goes by the mint's once it hears", async () => {
+  const later = { segments: [{ base: 1, count: 100, from: NOW + 90_000, until: NOW + 190_000 }] };
+  const data = { number: 1, drip: { ...later, ...FAULT }, now: NOW + 600_000 };
+  const world = new ScriptWorld(data);
+  world.grant = () => ({ status: 425, retryAfter: 60 });
+  await world.pass(30_000);
+  world.say(later);
+  await world.pass(12_000);
+  // Its turn is in 48 s, and not nine minutes ago.
+  expect(world.states.filter((state) => state !== "clock")).toEqual(["known"]);
+});
+
 test("a claim that is refused for the clock is no line that cannot be reached", async () => {
   const world = new ScriptWorld({ number: 1, drip: SOON });
   world.grant = () => {

@@ -77,6 +77,7 @@ export class ScriptWorld {
     readonly back?: string;
     readonly condition?: "clock";
     readonly returns?: boolean;
+    readonly now?: number;
     readonly claimWindowSeconds?: number;
     readonly hidden?: boolean;
     readonly drip?: object;

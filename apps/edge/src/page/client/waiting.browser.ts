@@ -167,6 +167,8 @@ export class Waiting {
 
   /** Of the location that has answered: only a poll tells. */
   #heardFault(fault: DripView["fault"]): void {
+    // The page's time may be that clock's, from before it was found: the next statement tells.
+    if (fault !== undefined) this.#time.forget();
     if (this.#condition === "cookies") return;
     const goesBack = fault === undefined && this.#data.returns === true;
     this.#condition = goesBack ? "clock" : fault;
@@ -299,12 +301,8 @@ export class Waiting {
   #planClaim({ slot, state }: View): void {
     const timers = this.#timers;
     if (this.#number === undefined || timers.isBusy("claim")) return;
-    if (this.#missed || this.#order !== undefined) return;
-    if (state === "clock") {
-      timers.cancel("claim");
-      if (this.#claimed !== undefined) timers.cancel("enter");
-      return;
-    }
+    if (state === "clock") timers.cancel("claim");
+    if (state === "clock" || this.#missed || this.#order !== undefined) return;
     if (this.#claimed !== undefined) {
       const untilOpenMs = this.#claimed.opensAt - this.#now();
       const spreadMs = untilOpenMs > 0 ? Math.random() * ENTER_SPREAD_MS : 0;
