@@ -24,6 +24,7 @@ const FREE_BYTES_MIN = 150 * 1024 * 1024;
 const NAMES = {
   mark: "vestibule.json",
   secrets: "secrets.json",
+  adminToken: "admin-token",
   sale: "sale.json",
   lock: "running.json",
 } as const;
@@ -73,6 +74,8 @@ export interface Home {
   readonly logs: string;
   readonly lock: string;
   readonly secretsFile: string;
+  /** The admin token alone: what `VESTIBULE_ADMIN_TOKEN_FILE` takes. */
+  readonly adminTokenFile: string;
   readonly edge: string;
 }
 
@@ -82,6 +85,7 @@ export function homeAt(directory: string): Home {
     logs: join(directory, "logs"),
     lock: join(directory, NAMES.lock),
     secretsFile: join(directory, NAMES.secrets),
+    adminTokenFile: join(directory, NAMES.adminToken),
     edge: join(directory, "edge"),
   };
 }
@@ -181,6 +185,7 @@ export async function readSecrets(home: Home): Promise<Secrets> {
     ),
   };
   if (missing.length > 0) writeJson(home.secretsFile, secrets);
+  writeText(home.adminTokenFile, `${secrets.adminToken}\n`);
   return secrets;
 }
 
@@ -198,11 +203,15 @@ export function writeSale(home: Home, sale: StoredSale): void {
   writeJson(join(home.directory, NAMES.sale), sale);
 }
 
-/** Readers see the whole file or none, and nobody else reads it. */
 export function writeJson(path: string, value: unknown): void {
+  writeText(path, `${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+/** Readers see the whole file or none, and nobody else reads it. */
+function writeText(path: string, text: string): void {
   const draft = `${path}.${process.pid}.draft`;
   try {
-    writeFileSync(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600 });
+    writeFileSync(draft, text, { mode: 0o600 });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });

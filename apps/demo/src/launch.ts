@@ -19,7 +19,7 @@ import {
   writeSale,
 } from "./home.ts";
 import { createHttp } from "./http.ts";
-import { DEFAULTS, type StartOptions, commandWith } from "./options.ts";
+import { DEFAULTS, type StartOptions, commandWith, quoted } from "./options.ts";
 import { type Ports, Relay, checkPorts, portsFrom } from "./ports.ts";
 import { RunLock, endLeftOvers } from "./run-lock.ts";
 import { Admin, SKU, openSale } from "./sale.ts";
@@ -191,7 +191,12 @@ async function run(context: LaunchContext, parts: Parts): Promise<void> {
       { label: "join the line", target: ready.eventUrl },
       { label: "the shop", target: `${ready.edge}/` },
       { label: "steer the sale", target: `${ready.mint}/openapi.json` },
-      { label: "  its token", target: `adminToken in ${shortPath(home.secretsFile)}` },
+      { label: "keys, drills", target: "npx -y pnpm@12 vestibule keys list" },
+      { label: "  its mint", target: `export VESTIBULE_MINT_URL=${ready.mint}` },
+      {
+        label: "  its token",
+        target: `export VESTIBULE_ADMIN_TOKEN_FILE=${quoted(shortPath(home.adminTokenFile))}`,
+      },
     ],
   });
 }

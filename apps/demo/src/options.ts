@@ -148,7 +148,7 @@ export function commandWith(args: readonly string[], portBase: number | "P"): st
 }
 
 /** As a POSIX shell reads it back. */
-function quoted(word: string): string {
+export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 

@@ -31,7 +31,9 @@ test("secrets are made once, and only their owner reads them", async () => {
   openHome(home);
   const secrets = await readSecrets(home);
   expect(await readSecrets(home)).toEqual(secrets);
-  expect(statSync(home.secretsFile).mode & 0o077).toBe(0);
+  for (const file of [home.secretsFile, home.adminTokenFile])
+    expect(statSync(file).mode & 0o077).toBe(0);
+  expect(readFileSync(home.adminTokenFile, "utf8")).toBe(`${secrets.adminToken}\n`);
   expect(new Set(Object.values(secrets)).size).toBe(8);
   expect(Buffer.from(secrets.kek, "base64url").length).toBe(32);
   expect(secrets.adminToken.length).toBeGreaterThanOrEqual(32);
@@ -78,7 +80,7 @@ test("a reset removes what is ours and leaves what is not", async () => {
   writeFileSync(join(home.directory, "note.txt"), "mine");
   expect(mayBeEmptied(home)).toBe(true);
   emptyHome(home);
-  expect(existsSync(home.secretsFile)).toBe(false);
+  for (const file of [home.secretsFile, home.adminTokenFile]) expect(existsSync(file)).toBe(false);
   expect(existsSync(join(home.directory, "note.txt"))).toBe(true);
 });
 
