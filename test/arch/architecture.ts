@@ -15,6 +15,7 @@ export const RANKS: Readonly<Record<string, number>> = {
   "packages/service": 4,
   "packages/testkit": 4,
   "packages/valkey": 4,
+  "apps/cli": 5,
   "apps/demo": 5,
   "apps/demo-shop": 5,
   "apps/edge": 5,
@@ -53,6 +54,7 @@ export const ADAPTERS: readonly { readonly glob: string; readonly why: string }[
   { glob: "**/*.system.ts", why: "implements a port of the kernel with the real thing" },
   { glob: "**/main.ts", why: "an entry point: wires, reads the environment, sets the exit code" },
   { glob: "**/*.browser.ts", why: "runs in the visitor's browser, which has no injected clock" },
+  { glob: "apps/cli/start.mjs", why: "an entry point that any Node can read" },
   { glob: "apps/demo/**", why: "a launcher: starts processes, waits for them, paints a terminal" },
   {
     glob: "{apps,packages}/*/build/**",

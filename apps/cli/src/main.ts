@@ -1,0 +1,3 @@
+import { start } from "./cli.system.ts";
+
+process.exitCode = await start();
