@@ -122,7 +122,7 @@ test("a rotation is interrupted and goes on: all state is the mint's", async () 
   const done = await runCli(system, "keys", "rotate", "--use", "line", "--yes", "--json");
   expect(done.json).toMatchObject({ changed: true, key: { use: "line", state: "signing" } });
   const next = await key("line", "staged");
-  const rotate = ["keys", "rotate", "--use", "line", "--another", "--yes", "--json"];
+  const rotate = ["keys", "rotate", "--use", "line", "--yes", "--json"];
   for (let again = 0; again < 2; again += 1) {
     const run = startCli(system, rotate);
     await vi.waitFor(

@@ -12,8 +12,9 @@ export const EDGES_MAX = 16;
 export const LOOK_EVERY_MS = 5_000;
 /** Nobody answers for so long while it waits: it gives up. Longer than any failover. */
 export const AWAY_MS_MAX = 120_000;
-/** Progress where there is no terminal: a line so often. */
+/** Progress where there is no terminal: a line so often; more seldom while there is much left. */
 export const PLAIN_EVERY_MS = 15_000;
+export const PLAIN_EVERY_MS_MAX = 600_000;
 export const REPAINT_EVERY_MS = 500;
 
 /** Retired and revoked keys of each use that `keys list` shows. */

@@ -2,7 +2,13 @@
 import type { KeysView, KeyView } from "@vestibule/contracts/keys-api";
 import { CliFailure } from "./failure.ts";
 import { short } from "./key-words.ts";
-import { AWAY_MS_MAX, LOOK_EVERY_MS, REPAINT_EVERY_MS } from "./limits.ts";
+import {
+  AWAY_MS_MAX,
+  LOOK_EVERY_MS,
+  PLAIN_EVERY_MS,
+  PLAIN_EVERY_MS_MAX,
+  REPAINT_EVERY_MS,
+} from "./limits.ts";
 import { AwayError } from "./mint-api.ts";
 import type { Session } from "./session.ts";
 import { bar, Progress } from "./terminal/progress.ts";
@@ -75,7 +81,8 @@ async function show(
       left === undefined
         ? "no mint answers; waiting goes on"
         : `${span(left)} left, until ${session.clockTime(until ?? now)}`;
-    progress.show(`${cells} ${short(waiting)} ${waiting.what}: ${told}`);
+    const everyMs = Math.min(PLAIN_EVERY_MS_MAX, Math.max(PLAIN_EVERY_MS, (left ?? 0) / 10));
+    progress.show(`${cells} ${short(waiting)} ${waiting.what}: ${told}`, everyMs);
     const stepMs = Math.max(50, Math.min(REPAINT_EVERY_MS, lookAt - now));
     await session.sleep(stepMs);
   } while (time.now() < lookAt);

@@ -1,10 +1,12 @@
 import { buildCommand } from "@stricli/core";
-import type { KeysView, KeyView } from "@vestibule/contracts/keys-api";
+import type { KeyOutcomeView, KeysView, KeyView } from "@vestibule/contracts/keys-api";
 import { KEY_USES, type KeyUse } from "@vestibule/keys/public-key";
 import { action, COMMON_FLAGS } from "../action.ts";
 import { confirm } from "../confirm.ts";
 import { InterruptedError } from "../failure.ts";
 import { isPublished, ofUse, short, signing, SIGNS, staged } from "../key-words.ts";
+import { AWAY_MS_MAX, REPAINT_EVERY_MS } from "../limits.ts";
+import { AwayError } from "../mint-api.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { factLines, wrap } from "../terminal/style.ts";
 import { span } from "../terminal/words.ts";
@@ -24,8 +26,8 @@ export const keysRotate = buildCommand({
     fullDescription: [
       "Stages a key when none is staged, waits until it is known everywhere, and lets it sign. The key before",
       "retires by itself; --until retired waits for that too. Ctrl-C at any moment: the same command goes on",
-      "where it was, since all state is the mint's. Right after a rotation there is nothing to do, unless",
-      "--another asks for the next one.",
+      "where it was, since all state is the mint's. With --until retired it goes on with the rotation whose overlap",
+      "still lasts, unless --another begins the next one.",
       "",
       "EXAMPLES",
       "  vestibule keys rotate",
@@ -51,7 +53,7 @@ export const keysRotate = buildCommand({
       },
       another: {
         kind: "boolean",
-        brief: "Also right after a rotation",
+        brief: "With --until retired: not the rotation whose overlap still lasts, but the next",
         default: false,
         withNegated: false,
       },
@@ -60,9 +62,9 @@ export const keysRotate = buildCommand({
   func: action(async ({ platform }, flags: Flags) => {
     const session = new Session(platform, flags);
     const view = await session.look();
-    const done = flags.another ? undefined : recent(session, view, flags);
+    const done = underWay(view, flags);
     if (done === undefined) announce(session, view, flags);
-    else session.say(...sayRecent(session, done, flags));
+    else session.say(...sayUnderWay(session, done, flags));
     if (done === undefined) await confirm(session, flags);
     try {
       const { key, changed } = done ?? (await rotate(session, view, flags));
@@ -81,27 +83,20 @@ interface Rotated {
   readonly changed: boolean;
 }
 
-/**
- * The rotation that was just done: as long as nothing that is staged could follow it anyway, or as its overlap lasts
- * where that is waited for. So whoever lost the answer, or was interrupted, goes on with that one.
- */
-function recent(session: Session, view: KeysView, { use, until }: Flags): Rotated | undefined {
+/** The rotation whose overlap still lasts, where that is waited for: whoever was interrupted goes on with that one. */
+function underWay(view: KeysView, { use, until, another }: Flags): Rotated | undefined {
   const key = signing(view, use);
-  if (key === undefined) return undefined;
+  if (key === undefined || until !== "retired" || another) return undefined;
   const overlap = ofUse(view, use).some(
     ({ state, since }) => state === "retiring" && since === key.since,
   );
-  const isYoung =
-    session.time.now() - key.since < view.policies[use].stagedSeconds * 1_000 &&
-    staged(view, use).every(({ next }) => next?.isSafe !== true);
-  const goesOn = overlap && (until === "retired" || isYoung);
-  return goesOn ? { key, changed: false } : undefined;
+  return overlap ? { key, changed: false } : undefined;
 }
 
-function sayRecent(session: Session, { key }: Rotated, { use }: Flags): readonly string[] {
+function sayUnderWay(session: Session, { key }: Rotated, { use }: Flags): readonly string[] {
   const ago = span(session.time.now() - key.since);
   return wrap(
-    `${short(key)} signs ${SIGNS[use]} since ${ago} ago: this rotation is done (--another begins the next one).`,
+    `${short(key)} signs ${SIGNS[use]} since ${ago} ago, and the overlap of that rotation lasts (--another begins the next one).`,
     session.human.columns,
   );
 }
@@ -156,11 +151,24 @@ async function rotate(session: Session, first: KeysView, flags: Flags): Promise<
     session.say(`${short(now)} signs: somebody else, or the schedule, has let it.`);
     return { key: now, changed: false };
   }
-  session.assertGoesOn();
-  // Asked again, after a lost answer, it changes nothing.
-  const { key } = await session.api.step(kid, "activate", { reason });
+  const { key } = await activate(session, kid, reason);
   session.say(`${short(key)} signs ${SIGNS[use]} now.`);
   return { key, changed: true };
+}
+
+/** Asks again when an answer was lost: the second time it changes nothing. */
+async function activate(session: Session, kid: string, reason: string): Promise<KeyOutcomeView> {
+  const { clock } = session.platform;
+  const startedAt = clock.now();
+  for (;;) {
+    session.assertGoesOn();
+    try {
+      return await session.api.step(kid, "activate", { reason });
+    } catch (error) {
+      if (!(error instanceof AwayError) || clock.now() - startedAt > AWAY_MS_MAX) throw error;
+      await session.sleep(REPAINT_EVERY_MS);
+    }
+  }
 }
 
 /** The overlap of the rotation before the present key: it ends by the clock. */

@@ -15,7 +15,8 @@ export class Progress {
     this.#clock = clock;
   }
 
-  show(text: string): void {
+  /** @param plainEveryMs where there is no terminal; a long wait is told of seldom. */
+  show(text: string, plainEveryMs: number = PLAIN_EVERY_MS): void {
     const { isTerminal, columns } = this.#screen;
     if (isTerminal) {
       const line = widthOf(text) < columns ? text : text.slice(0, columns - 1);
@@ -24,7 +25,7 @@ export class Progress {
       return;
     }
     const now = this.#clock.now();
-    if (now - this.#plainAt < PLAIN_EVERY_MS) return;
+    if (now - this.#plainAt < plainEveryMs) return;
     this.#plainAt = now;
     this.#screen.write(`${text}\n`);
   }
