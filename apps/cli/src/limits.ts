@@ -36,8 +36,10 @@ export const DRILL_BASELINE_TOKENS_MIN = 6;
 /** Slots of the rehearsal are as short as they may be: their ends are part of the drill. */
 export const DRILL_LIFETIME_SECONDS = 15;
 export const DRILL_HORIZON_SECONDS: number = HORIZON_SECONDS_MIN;
-/** Nobody waits in that line: whoever stands in it is a fan of the drill. */
-export const DRILL_RATE_PER_MINUTE = 60_000;
+/** Nobody waits in that line, and whoever else finds it while it is open costs little. */
+export const DRILL_RATE_PER_MINUTE = 6_000;
+/** A mint that hangs keeps nobody at the end of a drill. */
+export const CLOSE_DEADLINE_MS = 3_000;
 /** The rehearsal ends so long after the drill's last moment. */
 export const DRILL_EVENT_SLACK_SECONDS = 120;
 export const DRILL_EVENTS_TRIED_MAX = 9;

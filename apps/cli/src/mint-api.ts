@@ -69,8 +69,7 @@ export class MintApi {
   }
 
   async keys(deadlineMs?: number): Promise<Timed<KeysView>> {
-    const asked = deadlineMs === undefined ? {} : { deadlineMs };
-    const answer = await this.#admin({ url: "/v1/admin/keys", ...asked });
+    const answer = await this.#admin({ url: "/v1/admin/keys", ...within(deadlineMs) });
     return { body: read(keysViewSchema, answer), roundTripMs: answer.roundTripMs };
   }
 
@@ -101,9 +100,10 @@ export class MintApi {
     }
   }
 
-  async event(event: string): Promise<EventView | undefined> {
+  async event(event: string, deadlineMs?: number): Promise<EventView | undefined> {
+    const url = `/v1/admin/events/${event}`;
     try {
-      return read(eventViewSchema, await this.#admin({ url: `/v1/admin/events/${event}` }));
+      return read(eventViewSchema, await this.#admin({ url, ...within(deadlineMs) }));
     } catch (error) {
       if (error instanceof RefusedError && error.status === 404) return undefined;
       throw error;
@@ -115,8 +115,13 @@ export class MintApi {
     return read(eventViewSchema, await this.#admin(asked));
   }
 
-  async changeEvent(event: string, version: number, change: EventChange): Promise<EventView> {
+  async changeEvent(
+    { event, version }: Pick<EventView, "event" | "version">,
+    change: EventChange,
+    deadlineMs?: number,
+  ): Promise<EventView> {
     const answer = await this.#admin({
+      ...within(deadlineMs),
       method: "PATCH",
       url: `/v1/admin/events/${event}`,
       headers: { "If-Match": `"${version}"` },
@@ -153,6 +158,10 @@ export class MintApi {
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw refusalOf(answer, this.url);
   }
+}
+
+function within(deadlineMs: number | undefined): Pick<HttpRequest, "deadlineMs"> {
+  return deadlineMs === undefined ? {} : { deadlineMs };
 }
 
 function refusalOf({ status, text }: HttpAnswer, url: string): CliFailure {

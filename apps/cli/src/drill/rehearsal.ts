@@ -3,6 +3,7 @@
  * again by moving its end. Its host is no host that a request can have, so that no location routes anything to it.
  */
 import {
+  CLOSE_DEADLINE_MS,
   DRILL_EVENT_SLACK_SECONDS,
   DRILL_EVENTS_TRIED_MAX,
   DRILL_HORIZON_SECONDS,
@@ -19,7 +20,7 @@ const HOST = "vestibule-drill.invalid:65536";
 const PATH = "/vestibule-drill";
 /** How soon it is over after a drill: an end must be ahead. */
 const CLOSE_IN_MS = 3_000;
-const CLOSE_TRIES_MAX = 3;
+const CLOSE_TRIES_MAX = 2;
 
 export type FoundRehearsal =
   | { readonly kind: "there"; readonly view: EventView }
@@ -50,8 +51,7 @@ export async function openRehearsal(
 ): Promise<EventView> {
   const endsAt = drillEndsAt + DRILL_EVENT_SLACK_SECONDS * 1_000;
   if (found.kind === "there") {
-    const { event, version } = found.view;
-    return session.api.changeEvent(event, version, { endsAt });
+    return session.api.changeEvent(found.view, { endsAt });
   }
   try {
     return await session.api.createEvent({
@@ -78,9 +78,9 @@ export async function openRehearsal(
 export async function closeRehearsal({ api, time }: Session, event: string): Promise<boolean> {
   for (let tries = 0; tries < CLOSE_TRIES_MAX; tries += 1) {
     try {
-      const view = await api.event(event);
+      const view = await api.event(event, CLOSE_DEADLINE_MS);
       if (view === undefined) return true;
-      await api.changeEvent(event, view.version, { endsAt: time.now() + CLOSE_IN_MS });
+      await api.changeEvent(view, { endsAt: time.now() + CLOSE_IN_MS }, CLOSE_DEADLINE_MS);
       return true;
     } catch {
       // Changed in between, or away for a moment.
