@@ -368,8 +368,10 @@ class Feed implements MintFeed {
     if (known !== undefined && !isNewerStatement(read.value, known.claims)) {
       return read.value.seq === known.claims.seq ? "same" : "older";
     }
+    // The next leader's clock may be behind the last one's: a newer statement can know a lower number. Nobody is shown it (law 2).
+    const serving = Math.max(read.value.serving, known?.claims.serving ?? 0);
     this.#drips.set(event, {
-      claims: read.value,
+      claims: { ...read.value, serving },
       askedAt: entry.fetchedAt,
       roundTripMs: at.roundTripMs,
     });

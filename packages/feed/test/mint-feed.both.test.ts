@@ -91,6 +91,19 @@ test("law 2: nothing known is replaced by something older, whatever the order of
   }
 });
 
+test("law 2: the serving number never falls, also when the next leader's clock is behind", async () => {
+  const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+  for (const [seq, serving, expected] of [
+    [5, 40, 40],
+    [9, 38, 40],
+    [10, 41, 41],
+  ] as const) {
+    answers[DRIP] = await drip(seq, pair.signingKey, NOW, { serving });
+    await feed.refresh("drip:demo", NOW);
+    expect(feed.drip("demo")?.claims).toMatchObject({ seq, serving: expected });
+  }
+});
+
 test("the same statement signed again is the newer one; an unchanged one keeps its identity", async () => {
   const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
   answers[DRIP] = await drip(5, pair.signingKey);
