@@ -192,10 +192,10 @@ export class Waiting {
       const reply = await this.#line.join();
       if (reply.ok) {
         this.#heard();
+        this.#missed = this.#lapsed = this.#owed = false;
         if (reply.body.number !== this.#number) {
           this.#claimed = undefined;
           this.#order = undefined;
-          this.#missed = this.#lapsed = this.#owed = false;
           this.#aheadMost = undefined;
           this.#quickLooks = NEWCOMER_LOOKS;
         }
@@ -220,7 +220,7 @@ export class Waiting {
         this.#heard();
         this.#claimed = reply.body;
       } else if (reply.status === 410) {
-        this.#missed = true;
+        [this.#missed, this.#owed] = [true, false];
         this.#order = reply.order;
         this.#credit = undefined;
       } else if (reply.status === 403) this.#number = undefined;
