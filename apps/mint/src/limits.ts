@@ -41,6 +41,11 @@ export const RECENT_JOINS_MS = JOIN_RETRY_SECONDS * 1_000;
 export const WRITES_MAX = 64;
 /** A tick that takes longer is worth less than the next one. */
 export const STEP_DEADLINE_MS = 4_500;
+/**
+ * Between what a step decides and its commit. Slots that are committed later than they open would open together: law 3
+ * allows no such burst, and a new decision opens none in the past.
+ */
+export const STEP_DECISION_MS_MAX = 1_500;
 
 /** How often the drip controller looks at every event. */
 export const TICK_EVERY_MS = 1_000;

@@ -2,6 +2,7 @@ import { slotOf } from "@vestibule/drip/line";
 import { AppError } from "@vestibule/kernel/app-error";
 import { describe, expect, it } from "vitest";
 import { eventView } from "../src/http/event-view.ts";
+import { hold, resume } from "../src/line/organizer.ts";
 import { openings, twice } from "./support/exactness.ts";
 import { codeOf, memoryWorld } from "./support/world.ts";
 
@@ -114,6 +115,28 @@ describe("PostgreSQL away", () => {
     expect(fresh.filter((n) => stale.includes(n))).toEqual([]);
     expect(oldTerm?.lead.epoch).toBeLessThan(world.term!.lead.epoch);
     await expect(old.sequencer.refilled()).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  it("a leader that reads what its successor stored steps down, and plans nothing on it", async () => {
+    const world = await memoryWorld();
+    await world.joinMany(5);
+    await world.tick();
+    const [old, { store }] = [world.line, world];
+    const step = store.step.bind(store);
+    store.step = async (...args) => {
+      await step(...args);
+      throw away();
+    };
+    expect(await codeOf(hold(old, {}, { actor: "test" }))).toBe("unavailable");
+    store.step = step;
+    world.term = undefined;
+    world.clock.advance(3_001);
+    const term = await world.lead();
+    await world.joinMany(3);
+    await world.tick();
+    expect(term.events[0]?.line.record.blocks).toHaveLength(2);
+    expect(await codeOf(resume(old, { actor: "test" }))).toBe("unavailable");
+    expect(world.term).toBeUndefined();
   });
 });
 

@@ -7,7 +7,7 @@ import type { NumberRange } from "@vestibule/drip/line-state";
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import type { Clock } from "@vestibule/kernel/clock";
 import { type EpochMs, ticketNumber } from "@vestibule/kernel/units";
-import { WRITES_MAX } from "../limits.ts";
+import { STEP_DECISION_MS_MAX, WRITES_MAX } from "../limits.ts";
 import { applied } from "../store/applied.ts";
 import {
   type Demand,
@@ -109,10 +109,15 @@ export class EventLine {
 
   /** Only within `write`: one step, stored and then remembered. */
   async step({ settle, decide }: LineStep): Promise<StepDone> {
+    let decidedAt = this.#clock.now();
     try {
       const done = await this.store.step(this.lead, {
         settle,
-        decide: (claimed) => decide(claimed, this.#clock.now()),
+        decide: (claimed) => {
+          decidedAt = this.#clock.now();
+          return decide(claimed, decidedAt);
+        },
+        isFresh: () => Math.abs(this.#clock.now() - decidedAt) <= STEP_DECISION_MS_MAX,
         event: this.event,
         lineVersion: this.#record.lineVersion,
       });
@@ -210,6 +215,11 @@ export class EventLine {
   async #reload(): Promise<void> {
     const record = await this.store.loadEvent(this.event);
     if (record === undefined) throw new Error("an event is never removed");
+    // A leader that slept meets its successor's numbers here: nothing can be planned between the two.
+    if (record.blocks.some(({ epoch }) => epoch > this.lead.epoch)) {
+      this.#onLeaseLost();
+      throw unavailable("another mint leads: it has reserved numbers");
+    }
     this.#record = record;
     this.#edition += 1;
     this.#doubtful = false;

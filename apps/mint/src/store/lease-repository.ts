@@ -74,7 +74,9 @@ async function giveBack(sql: Tx, lead: Lead, ends: readonly BlockEnd[]): Promise
         from ends e
        where b.event = e.event and b.epoch = ${lead.epoch} and e.through >= b.first
     )
-    update events v set reserved = e.through from ends e
-     where v.event = e.event
-       and exists (select 1 from number_blocks b where b.event = e.event and b.epoch = ${lead.epoch})`;
+    -- A failover may have forgotten the block: then what was given from it counts as reserved all the same.
+    update events v
+       set reserved = e.through
+      from ends e left join number_blocks b on b.event = e.event and b.epoch = ${lead.epoch}
+     where v.event = e.event and (b.event is not null or v.reserved < e.through)`;
 }

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from "@vestibule/db/connect";
 import { assert } from "@vestibule/kernel/assert";
+import { unavailable } from "../unavailable.ts";
 import { STEP_DEADLINE_MS } from "../limits.ts";
 import { bigints } from "./arrays.ts";
 import { type SegmentRow, toSegment, writeAudit } from "./event-repository.ts";
@@ -42,6 +43,7 @@ export function stepRepository(database: Database): Pick<MintStore, "step"> {
               ? undefined
               : writeAudit(sql, { event: request.event, version, audit: change.note }),
           ]);
+          if (request.isFresh?.() === false) throw unavailable("a step was decided too long ago");
           return { change, segments };
         },
         { deadlineMs: STEP_DEADLINE_MS },

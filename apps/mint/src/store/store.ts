@@ -148,6 +148,11 @@ export interface StepRequest {
   readonly settle: readonly number[];
   /** Called once, with the claims recorded for each of `settle`. Pure. */
   readonly decide: (claimed: ReadonlyMap<number, number>) => EventChange;
+  /**
+   * Asked right before the commit. False: too much time has passed since `decide`, in a slow store or a process that was
+   * stopped; then nothing is written, and it throws AppError `unavailable`.
+   */
+  readonly isFresh?: () => boolean;
 }
 
 export interface StepDone {

@@ -1,5 +1,6 @@
 /** The store in memory: passes the same conformance suite as PostgreSQL, and never waits. */
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
+import { AppError } from "@vestibule/kernel/app-error";
 import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import { epochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
@@ -65,8 +66,40 @@ export class MemoryStore implements MintStore {
     return this.#row(event).segments;
   }
 
+  recordOf(event: string): EventRecord | undefined {
+    return this.#rows.get(event)?.record;
+  }
+
+  isClaimed(event: string, n: number, segment: number): boolean {
+    return this.#row(event).claims.get(n) === segment;
+  }
+
+  /** What a replica has that lacks everything from now on: calling it puts that in place. */
+  snapshot(): () => void {
+    const copy = (rows: ReadonlyMap<string, Row>) =>
+      [...rows].map(([event, row]): [string, Row] => [
+        event,
+        { ...row, claims: new Map(row.claims), credits: new Set(row.credits) },
+      ]);
+    const rows = new Map(copy(this.#rows));
+    const [lease, keys, segmentId] = [{ ...this.#lease }, this.#keys, this.#segmentId];
+    return () => {
+      this.#rows.clear();
+      for (const [event, row] of copy(rows)) this.#rows.set(event, row);
+      this.#lease = { ...lease };
+      this.#keys = keys;
+      this.#segmentId = segmentId;
+    };
+  }
+
   async isUp(): Promise<boolean> {
     return this.trouble === undefined;
+  }
+
+  /** The first look of a takeover. */
+  async isLeaseFree(): Promise<boolean> {
+    this.#enter();
+    return this.#lease.released || this.#clock.now() > this.#lease.expiresAt;
   }
 
   async acquireLease(request: {
@@ -108,7 +141,11 @@ export class MemoryStore implements MintStore {
     for (const { event, issuedThrough } of ends) {
       const row = this.#row(event);
       const own = row.record.blocks.find(({ epoch }) => epoch === lead.epoch);
-      if (own === undefined) continue;
+      if (own === undefined) {
+        const reserved = Math.max(row.record.reserved, issuedThrough);
+        row.record = { ...row.record, reserved };
+        continue;
+      }
       const others = row.record.blocks.filter((block) => block !== own);
       const kept =
         issuedThrough < own.first ? [] : [{ ...own, last: issuedThrough, issuedThrough }];
@@ -191,6 +228,9 @@ export class MemoryStore implements MintStore {
     if (row.record.lineVersion !== request.lineVersion) throw new LineMovedError("moved");
     const claimed = new Map(request.settle.map((id) => [id, this.#claimsOf(row, id)]));
     const change = request.decide(claimed);
+    if (request.isFresh?.() === false) {
+      throw new AppError("unavailable", { internal: "a step was decided too long ago" });
+    }
     const used = (change.creditsUsed ?? []).map(({ n, slot }) => `${n} ${slot}`);
     // As a primary key does.
     if (used.some((credit, index) => row.credits.has(credit) || used.indexOf(credit) !== index)) {

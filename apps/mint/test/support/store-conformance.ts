@@ -158,6 +158,13 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     expect(await store.loadEvent(event)).toMatchObject({ reserved: 0, blocks: [] });
   });
 
+  it("gives back no number that was given from a block that a failover has forgotten", async () => {
+    const { store, lead, event } = await led();
+    await store.releaseLease(lead, [{ event, issuedThrough: 40 }]);
+    await acquire(store);
+    expect((await store.loadEvent(event))!.reserved).toBe(40);
+  });
+
   it("stores a step whole, and reads it back as it was", async () => {
     const { store, event, segment } = await committed();
     const record = (await store.loadEvent(event))!;
@@ -173,6 +180,17 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     const stale = { event, lineVersion: 0, settle: [], decide: () => ({ issuedThrough: 40 }) };
     await expect(store.step(lead, stale)).rejects.toThrow(LineMovedError);
     expect(await store.loadEvent(event)).toEqual(before);
+  });
+
+  it("writes nothing of a step that was decided too long ago", async () => {
+    const { store, lead, event } = await committed();
+    const before = await store.loadEvent(event);
+    const step = { event, lineVersion: 1, settle: [], decide: () => ({ issuedThrough: 40 }) };
+    const late = store.step(lead, { ...step, isFresh: () => false });
+    await expect(late).rejects.toMatchObject({ code: "unavailable" });
+    expect(await store.loadEvent(event)).toEqual(before);
+    await store.step(lead, { ...step, isFresh: () => true });
+    expect((await store.loadEvent(event))!.lineVersion).toBe(2);
   });
 
   it("records a claim once, and knows it again", async () => {
