@@ -61,6 +61,16 @@ export default defineConfig({
         },
       },
       {
+        // Whole sales in virtual time, with everything going wrong. Its threads are its own.
+        test: {
+          ...shared,
+          name: "simulation",
+          include: ["test/simulation/**/*.test.ts"],
+          exclude: elsewhere,
+          fileParallelism: false,
+        },
+      },
+      {
         // The running system, through HTTP and a browser.
         test: {
           ...shared,

@@ -35,6 +35,7 @@ const STEPS: readonly Step[] = [
   project("arch", "the fences hold, and each catches its fixture"),
   project("unit", "laws and rules, in Node"),
   project("workerd", "the same in the runtime of the edge"),
+  project("simulation", "a thousand sales in virtual time, with everything going wrong"),
   project("integration", "on a real PostgreSQL, and on a real Valkey or Redis"),
   project("e2e", "the running system, over HTTP and in a browser"),
 ];
