@@ -30,7 +30,10 @@ import type { MintOrder } from "./mint-order.ts";
 import type { ClockHealth, FeedAlarm, FetchText, Sleep } from "./ports.ts";
 
 export interface ClockWatch {
-  /** Surely beyond the tolerance: what is valid and what is over cannot be told apart. Kept up by answers: free to look at. */
+  /**
+   * Surely beyond the tolerance, as the last answer said: what is valid and what is over cannot be told apart. Only another
+   * answer ends it, so that whoever keeps answers away opens nothing. Free to look at.
+   */
   readonly isWrong: boolean;
   /** The first question came to an end, with an answer or without. */
   readonly isAsked: boolean;
@@ -100,8 +103,13 @@ export function watchClock(own: OwnClock): StartClockWatch {
 
 type Asked =
   | { readonly kind: "answered"; readonly reading: ClockReading }
-  /** `isOlder`: it knows no such question. */
-  | { readonly kind: "in-vain"; readonly isOlder: boolean };
+  /** `isOlder`: it knows no such question. `why`: of each mint that was asked. */
+  | { readonly kind: "in-vain"; readonly isOlder: boolean; readonly why: readonly Why[] };
+
+interface Why {
+  readonly url: string;
+  readonly reason: string;
+}
 
 const NONCE_BYTES = 16;
 
@@ -115,6 +123,9 @@ class Watch implements ClockWatch {
   #state: ClockState = "unknown";
   #correctionMs = 0;
   #startedAt: EpochMs | undefined;
+  /** Questions begun, and the latest of them that came to an end. */
+  #begun = 0;
+  #settled = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #restMs = 0;
   #isInVain = false;
@@ -169,28 +180,30 @@ class Watch implements ClockWatch {
     const { clock } = this.#own;
     if (this.#isUnderWay(clock.now())) return;
     this.#startedAt = clock.now();
-    let asked: Asked = { kind: "in-vain", isOlder: false };
-    try {
-      asked = await this.#askMints();
-    } catch (error) {
-      this.#tellOnce("", error instanceof Error ? error.name : "unknown");
-    } finally {
-      this.#startedAt = undefined;
-      this.#settle(asked);
-    }
+    this.#begun += 1;
+    const mine = this.#begun;
+    const asked = await this.#askMints().catch((error: unknown): Asked => {
+      const reason = error instanceof Error ? error.name : "unknown";
+      return { kind: "in-vain", isOlder: false, why: [{ url: "", reason }] };
+    });
+    if (mine === this.#begun) this.#startedAt = undefined;
+    // One that was given up as dead, and ended after its follower: what it measured is older.
+    if (mine > this.#settled) this.#settle(asked, mine);
   }
 
   async #askMints(): Promise<Asked> {
     const now = this.time.now();
     const keys = await this.#keys(now);
-    if (keys === undefined) return { kind: "in-vain", isOlder: false };
+    if (keys === undefined) return { kind: "in-vain", isOlder: false, why: [] };
+    const why: Why[] = [];
     let isOlder = true;
     for (const base of this.#lent.feed.mints.urls(now)) {
       const asked = await this.#askMint(base, keys);
       if (asked.kind === "answered") return asked;
       isOlder &&= asked.isOlder;
+      why.push(...asked.why);
     }
-    return { kind: "in-vain", isOlder };
+    return { kind: "in-vain", isOlder, why };
   }
 
   async #keys(now: EpochMs): Promise<KeySet | undefined> {
@@ -210,10 +223,10 @@ class Watch implements ClockWatch {
       ...{ deadlineMs: MINT_DEADLINE_MS, bytesMax: CLOCK_ANSWER_BYTES_MAX },
     });
     const receivedAt = clock.now();
-    const inVain = (reason: string, isOlder = false): Asked => {
-      this.#tellOnce(url, reason);
-      return { kind: "in-vain", isOlder };
-    };
+    const inVain = (reason: string, isOlder = false): Asked => ({
+      ...{ kind: "in-vain", isOlder },
+      why: [{ url, reason }],
+    });
     if (!answer.ok) {
       const { refusal } = answer;
       const status = refusal.reason === "status" ? refusal.status : 0;
@@ -265,14 +278,22 @@ class Watch implements ClockWatch {
 
   #judge(): { readonly state: ClockState; readonly estimate: ClockEstimate | undefined } {
     const estimate = estimateAt(this.#reading, this.#own.clock.now());
-    return { state: judgeClock(estimate, this.#lent.options.skewSeconds), estimate };
+    const judged = judgeClock(estimate, this.#lent.options.skewSeconds);
+    return { state: this.isWrong ? "wrong" : judged, estimate };
   }
 
   /** What is known now, after a question that was answered or not. */
-  #settle(asked: Asked): void {
+  #settle(asked: Asked, turn: number): void {
     const { clock, randomness } = this.#own;
     const isAnswered = asked.kind === "answered";
-    if (isAnswered) this.#reading = asked.reading;
+    if (isAnswered) {
+      this.#reading = asked.reading;
+      this.isWrong = false;
+    } else if (!this.#isInVain) {
+      // The first of several in a row. A standby that refuses before the leader answers is nothing to tell.
+      for (const { url, reason } of asked.why) this.#tell(url, reason);
+    }
+    this.#settled = turn;
     this.isAsked = true;
     this.#isInVain = !isAnswered;
     this.#askedAt = clock.now();
@@ -286,19 +307,18 @@ class Watch implements ClockWatch {
     this.#restMs =
       isCalm && state === before ? CLOCK_ASK_CALM_MS * (0.9 + byte / 1_280) : CLOCK_ASK_SOON_MS;
     this.isWrong = state === "wrong";
-    this.#correctionMs = this.isWrong ? (estimate?.offsetMs ?? 0) : 0;
+    // Without an estimate: as it was measured last.
+    this.#correctionMs = this.isWrong ? (estimate?.offsetMs ?? this.#correctionMs) : 0;
     const isNews = state !== before && !(before === "unknown" && state === "good");
-    if (isNews) this.#lent.options.alarm?.(this.#alarm("", `clock-${state}`));
+    if (isNews) this.#tell("", `clock-${state}`);
   }
 
-  /** The first of several in a row. */
-  #tellOnce(url: string, reason: string): void {
-    if (!this.#isInVain) this.#lent.options.alarm?.(this.#alarm(url, reason));
-  }
-
-  #alarm(url: string, reason: string): FeedAlarm {
+  #tell(url: string, reason: string): void {
     const { location } = this.#own;
-    return { thing: "clock", url, reason, clock: { location, ...this.health() } };
+    this.#lent.options.alarm?.({
+      ...{ thing: "clock", url, reason },
+      clock: { location, ...this.health() },
+    });
   }
 
   health(): ClockHealth {

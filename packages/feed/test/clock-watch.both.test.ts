@@ -46,6 +46,9 @@ class World {
   wayMs = WAY_MS;
   keys: readonly PublicJwk[];
   keysSeq = 7;
+  /** Key sets wait for this. */
+  keysHeld: Promise<void> | undefined;
+  isHolding = false;
   /** By which a statement is older than now: a cache on the way. */
   staleMs = 0;
   readonly reports: ClockReport[] = [];
@@ -86,8 +89,10 @@ class World {
 
   async #published(url: string, now: number): ReturnType<FetchText> {
     const said = (text: string) => ok({ text, roundTripMs: 2 * this.wayMs });
-    if (url.includes("jwks.json"))
-      return said(JSON.stringify({ keys: this.keys, seq: this.keysSeq }));
+    const isKeys = url.includes("jwks.json");
+    this.isHolding = isKeys && this.keysHeld !== undefined;
+    if (isKeys) await this.keysHeld;
+    if (isKeys) return said(JSON.stringify({ keys: this.keys, seq: this.keysSeq }));
     const at = now - this.staleMs;
     const iat = epochSeconds(Math.floor(at / 1000));
     const signed = { iss: ISSUER, iat, seq: at, keysSeq: this.keysSeq };
@@ -104,7 +109,7 @@ class World {
 
   readonly feed = createMintFeed({
     mintUrls: ["https://one.example", "https://two.example"],
-    ...{ issuer: ISSUER, skewSeconds: 5, sleep: () => sleep(0) },
+    ...{ issuer: ISSUER, skewSeconds: 5, sleep: () => sleep(5) },
     fetchText: (request) => this.fetchText(request),
     alarm: (alarm) => this.alarms.push(alarm),
     watch: watchClock({
@@ -219,16 +224,43 @@ describe("what is no answer changes nothing, and the next mint is asked", () => 
 });
 
 describe("a location that cannot ask", () => {
-  test("is not wrong after the stated time: nobody can tell", async () => {
-    const world = new World(600_000);
-    await world.feed.clock.ask();
+  test.each([600_000, -600_000, 5_100])(
+    "and was %d ms off stays wrong, however long nobody answers; only an answer opens it",
+    async (offMs) => {
+      const world = new World(offMs);
+      const { clock } = world.feed;
+      await clock.ask();
+      for (const refusal of [
+        { reason: "unreachable" },
+        { reason: "status", status: 429 },
+        { reason: "status", status: 404 },
+      ] as const) {
+        world.answer = async () => refuse(refusal);
+        for (let asked = 0; asked < 30; asked += 1) {
+          await world.pass(READING_TRUST_MS / 10);
+          expect([clock.isWrong, clock.health().state]).toEqual([true, "wrong"]);
+        }
+        // What is read meanwhile is read by the mint's time, as measured.
+        expect(clock.time?.now()).toBe(world.now);
+      }
+      world.answer = async () => ok({ text: "{}", roundTripMs: 1 });
+      world.offMs = 0;
+      await world.pass(6_000);
+      expect(clock.isWrong).toBe(true);
+      world.answer = (question) => world.time(question);
+      await world.pass(6_000);
+      expect([clock.isWrong, clock.health().state]).toEqual([false, "good"]);
+      expect(clock.time?.now()).toBe(world.now);
+    },
+  );
+  test("and was within the tolerance does not know after the stated time, and is not closed by that", async () => {
+    const world = new World(4_000);
+    const { clock } = world.feed;
+    await clock.ask();
     world.answer = async () => refuse({ reason: "unreachable" });
-    world.now += READING_TRUST_MS - 100;
-    await world.feed.clock.ask();
-    expect(world.feed.clock.isWrong).toBe(true);
-    world.now += 200;
-    await world.feed.clock.ask();
-    expect([world.feed.clock.isWrong, world.feed.clock.health().state]).toEqual([false, "unknown"]);
+    world.now += READING_TRUST_MS + 200;
+    await clock.ask();
+    expect([clock.isWrong, clock.health().state]).toEqual([false, "unknown"]);
   });
   test("asks a mint that is older seldom, and says so once; one that is away every 5 s", async () => {
     for (const [status, expected] of [
@@ -244,6 +276,21 @@ describe("a location that cannot ask", () => {
       expect(world.feed.clock.isAsked).toBe(true);
     }
   });
+});
+
+test("a standby that refuses before the leader answers is nothing to tell", async () => {
+  const world = new World(0);
+  let asked = 0;
+  world.answer = (question) => {
+    asked += 1;
+    return asked % 2 === 1
+      ? Promise.resolve(refuse({ reason: "status", status: 503 }))
+      : world.time(question);
+  };
+  while (world.now < START + 300_000) await world.pass(500);
+  expect(world.feed.clock.health().state).toBe("good");
+  expect(world.questions.length).toBeGreaterThan(16);
+  expect(world.alarms.filter(({ thing }) => thing === "clock")).toEqual([]);
 });
 
 test("about twice a minute while all is well, and what was found is reported within 5 s", async () => {
@@ -352,5 +399,26 @@ describe("one question at a time", () => {
     world.answer = (question) => world.time(question);
     await world.feed.clock.ask();
     expect(world.feed.clock.health().state).toBe("good");
+  });
+  test("one that was given up, and verified after its follower, puts no older measure in place of the newer", async () => {
+    const world = new World(0);
+    await world.feed.whenKnown("keys", world.clock.now());
+    // Its answer came in time, by a key for which it asks, and waits.
+    let arrive = () => {};
+    world.keysHeld = new Promise((resolve) => (arrive = resolve));
+    world.keys = [pair.publicJwk, stranger.publicJwk];
+    world.answer = (question) => world.time(question, stranger);
+    const first = world.feed.clock.ask();
+    while (!world.isHolding) await sleep(0);
+    world.now += 2 * MINT_DEADLINE_MS + REFRESH_SLACK_MS;
+    world.offMs = 60_000;
+    world.answer = (question) => world.time(question);
+    await world.feed.clock.ask();
+    const measured = { state: "wrong", offsetMs: 60_000 };
+    expect(world.feed.clock.health()).toMatchObject(measured);
+    arrive();
+    await first;
+    expect(world.feed.clock.health()).toMatchObject(measured);
+    expect(world.feed.clock.isWrong).toBe(true);
   });
 });
