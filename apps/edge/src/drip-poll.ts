@@ -12,6 +12,10 @@ import type { Background, Edge } from "./visit.ts";
 const PREFIX = "/_vestibule/events/";
 const SUFFIX = "/drip";
 
+const CACHED = "public, max-age=1, stale-while-revalidate=5, stale-if-error=300";
+/** What is wrong here says nothing of other locations behind the same cache, nor of this one a moment later. */
+const CACHED_FAULT = "public, max-age=1, must-revalidate";
+
 interface Encoded {
   readonly drip: KnownDrip;
   readonly fault: DripView["fault"];
@@ -81,7 +85,7 @@ function encode(event: string, drip: KnownDrip, fault: DripView["fault"]): Encod
   const etag = fault === undefined ? `"${seq}-${at}"` : `"${seq}-${at}-${fault}"`;
   const headers = new Headers({
     "Content-Type": "application/json",
-    "Cache-Control": "public, max-age=1, stale-while-revalidate=5, stale-if-error=300",
+    "Cache-Control": fault === undefined ? CACHED : CACHED_FAULT,
     ETag: etag,
     Vary: "Origin",
   });

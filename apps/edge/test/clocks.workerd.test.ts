@@ -198,6 +198,8 @@ describe.each(WRONG)("$seconds s off", ({ seconds }) => {
     expect((await world.get("/events/demo/logo.svg")).status).toBe(200);
     const poll = await world.get(`${LINE}/drip`);
     expect(await poll.json()).toMatchObject({ state: "open", fault: "clock", at: world.now });
+    // A cache before several locations does not give it to everybody for long.
+    expect(poll.headers.get("cache-control")).toBe("public, max-age=1, must-revalidate");
     // Right again: other bytes under another name.
     world.clockOffMs = 0;
     world.now = epochMs(world.now + 12_000);
@@ -208,6 +210,7 @@ describe.each(WRONG)("$seconds s off", ({ seconds }) => {
     });
     expect(after.status).toBe(200);
     expect(await after.json<DripView>()).not.toHaveProperty("fault");
+    expect(after.headers.get("cache-control")).toContain("stale-if-error");
   });
 
   test("an event that its clock takes for over, or for days away, is neither", async () => {
