@@ -58,7 +58,10 @@ export async function admit(
   const { event, admission: text, visitor, now } = attempt;
   const [terms] = await Promise.all([mint.terms(event, now), mint.whenClockAsked()]);
   if (mint.isClockWrong()) {
-    const detail = "Nothing was bought: what is valid and what is over cannot be told apart.";
+    // Of an earlier request it says nothing: that one may have bought, and its answer may have been lost.
+    const detail =
+      "This request did nothing: what is valid and what is over cannot be told apart. " +
+      "Send it again with the same Idempotency-Key.";
     throw problem("clock-wrong", { detail, retryAfterSeconds: CLOCK_RETRY_AFTER_SECONDS });
   }
   if (terms === "no-such-event") throw problem("event-not-found");
