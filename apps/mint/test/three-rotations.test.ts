@@ -16,7 +16,7 @@ import { FAULTS } from "./support/shown-tokens.ts";
 const SIGNATURES = Math.max(10_000, inject("runs") * 500);
 /** The signatures are spread over so many virtual seconds; the story goes on a little longer. */
 const SECONDS = 1_600;
-const TIMEOUT_MS = 60_000 + inject("runs") * 1_000;
+const TIMEOUT_MS = 180_000 + inject("runs") * 1_000;
 
 /** The mint is down half the time: for a while, and then up for as long. */
 class Outage {
