@@ -3,18 +3,17 @@ import { watchClock } from "@vestibule/feed/clock-watch";
 import { sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import type { FetchText } from "@vestibule/feed/ports";
-import { AppError } from "@vestibule/kernel/app-error";
+import type { AppError } from "@vestibule/kernel/app-error";
 import { ok, refuse } from "@vestibule/kernel/result";
 import { type EpochMs, addMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
-import { silentLog } from "@vestibule/service/log";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { runRandomness } from "@vestibule/testkit/run-seed";
 import { signAdmission, signManifest, signTime } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { expect, test } from "vitest";
-import { admit } from "../src/admit.ts";
 import { FEED_TICK_MS } from "../src/limits.ts";
 import { createMintKnowledge } from "../src/mint-knowledge.ts";
+import { atTheDoor, codeOf } from "./door.ts";
 import { EVENT, eventOf, ISSUER, newSigningKey } from "./purchase-world.ts";
 
 const VISITOR = "dmlzaXRvci1zZWNyZXQtb2YtMzItYnl0ZXMtaGVyZSE";
@@ -56,18 +55,10 @@ async function instance(offMs: number, { answers = true } = {}) {
       ...{ number: ticketNumber(7), iat: toSeconds(mints.now()), lifetimeSeconds: 600 },
       opensAt: addMs(mints.now(), -300_000),
     });
-    const attempt = {
-      ...{ event: EVENT, admission, visitor: VISITOR, idempotencyKey: "k", user: undefined },
-      ...{ answerHeaders: { set: () => {} }, now: clock.now() },
-    };
-    return (await admit(attempt, { mint, issuer: ISSUER, skewSeconds: 5, log: silentLog })).kind;
+    return atTheDoor({ admission, visitor: VISITOR, now: clock.now() }, { mint });
   };
   /** `"good"`, or the code of the refusal. */
-  const buy = (): Promise<string> =>
-    tryBuying().catch((error: unknown) => {
-      if (error instanceof AppError) return error.code;
-      throw error;
-    });
+  const buy = (): Promise<string> => codeOf(tryBuying());
   /** Its timer ticks; @returns how long it took until a purchase is answered so. */
   const until = async (wanted: string, msMax: number): Promise<number> => {
     const since = mints.now();

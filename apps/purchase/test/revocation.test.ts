@@ -8,18 +8,16 @@ import { sleep } from "@vestibule/feed/fetch-text.system";
 import { KEYS_TRUST_MS } from "@vestibule/feed/limits";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import type { FetchText } from "@vestibule/feed/ports";
-import { AppError } from "@vestibule/kernel/app-error";
 import { ok, refuse } from "@vestibule/kernel/result";
 import { ticketNumber, toSeconds } from "@vestibule/kernel/units";
 import type { SigningKey } from "@vestibule/keys/signing-key";
-import { silentLog } from "@vestibule/service/log";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { signAdmission, signDrip, signManifest } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { beforeEach, describe, expect, test } from "vitest";
-import { admit } from "../src/admit.ts";
 import { FEED_TICK_MS } from "../src/limits.ts";
 import { createMintKnowledge, type MintKnowledge } from "../src/mint-knowledge.ts";
+import { atTheDoor, codeOf } from "./door.ts";
 import { EVENT, eventOf, ISSUER, newSigningKey } from "./purchase-world.ts";
 
 const BOUND_MS = REVOCATION_SECONDS_MAX * 1_000;
@@ -101,19 +99,8 @@ function behindACache(fetchText: FetchText): FetchText {
   };
 }
 
-/** A purchase's first step: `"good"`, or the code of its refusal. */
-async function ask(text: string = admission): Promise<string> {
-  const attempt = {
-    ...{ event: EVENT, admission: text, visitor: VISITOR, idempotencyKey: "k", user: undefined },
-    ...{ answerHeaders: { set: () => {} }, now: clock.now() },
-  };
-  try {
-    const rules = { mint, issuer: ISSUER, skewSeconds: 5, log: silentLog };
-    return (await admit(attempt, rules)).kind;
-  } catch (error) {
-    if (error instanceof AppError) return error.code;
-    throw error;
-  }
+function ask(text: string = admission): Promise<string> {
+  return codeOf(atTheDoor({ admission: text, visitor: VISITOR, now: clock.now() }, { mint }));
 }
 
 /** The process lives on: its timer ticks, and what a tick asked for is here before the next. */

@@ -2,15 +2,14 @@
 import type { DripClaims } from "@vestibule/contracts/statements";
 import { sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
-import { AppError } from "@vestibule/kernel/app-error";
 import { ok } from "@vestibule/kernel/result";
 import { epochMs } from "@vestibule/kernel/units";
 import { silentLog } from "@vestibule/service/log";
 import { signDrip, signManifest } from "@vestibule/token/sign";
 import admissions from "@vestibule/token/vectors/admission.json" with { type: "json" };
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { admit } from "../src/admit.ts";
 import { createMintKnowledge } from "../src/mint-knowledge.ts";
+import { atTheDoor, codeOf } from "./door.ts";
 import { eventOf, newSigningKey } from "./purchase-world.ts";
 
 type Options = typeof admissions.options;
@@ -60,23 +59,14 @@ async function answerTo(
   await feed.whenKnown("keys", now);
   await feed.whenKnown("manifest", now);
   whenKnown();
-  const attempt = {
-    ...{ event, admission: token, visitor: options.visitor ?? "", idempotencyKey: "k" },
-    ...{ user: undefined, answerHeaders: { set: () => {} }, now },
-  };
   const reasons: unknown[] = [];
   const log = {
     ...silentLog,
     info: (_event: string, fields?: object) =>
       void reasons.push(Object.entries(fields ?? {}).find(([name]) => name === "reason")?.[1]),
   };
-  const answer = await admit(attempt, { mint, issuer, skewSeconds, log }).then(
-    ({ kind }) => kind,
-    (error: unknown) => {
-      if (error instanceof AppError) return error.code;
-      throw error;
-    },
-  );
+  const shown = { event, admission: token, visitor: options.visitor ?? "", now };
+  const answer = await codeOf(atTheDoor(shown, { mint, issuer, skewSeconds, log }));
   return { answer, reasons };
 }
 
