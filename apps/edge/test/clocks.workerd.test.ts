@@ -20,26 +20,24 @@ import {
 const LINE = "/_vestibule/events/demo";
 const SKEW_MS = 5_000;
 /** Seconds off, and whether that is surely beyond 5 s. */
-const OFFSETS = [
-  ...[-600, -66, -6, -4, -2.6, 0, 2.6, 4, 6, 66, 600].map((seconds) => ({
-    seconds,
-    wrong: Math.abs(seconds) > 5,
-  })),
-];
+const OFFSETS = [-600, -66, -6, -4, -2.6, 0, 2.6, 4, 6, 66, 600].map((seconds) => ({
+  seconds,
+  wrong: Math.abs(seconds) > 5,
+}));
 const WRONG = OFFSETS.filter(({ wrong }) => wrong);
 
 const questions = (world: World) => world.sent.filter(({ url }) => isQuestion(url)).length;
 const codeOf = async (response: Response) =>
   (await response.json<{ type?: string }>()).type?.replace(PROBLEM_TYPE_PREFIX, "");
 
-async function bearing(admission: string): Promise<RequestInit> {
+function bearing(admission: string): RequestInit {
   return { headers: { [ADMISSION_HEADER]: admission, [VISITOR_HEADER]: VISITOR_A } };
 }
 
 /** A script of somebody whose slot is well inside its time: 200, or the code of the refusal. */
 async function enter(world: World, admission?: string): Promise<number | string | undefined> {
   const shown = admission ?? (await world.admission({ opensAt: world.now - 60_000 }));
-  const response = await world.get("/events/demo/seats", await bearing(shown));
+  const response = await world.get("/events/demo/seats", bearing(shown));
   await world.settle();
   return response.status === 200 ? 200 : codeOf(response);
 }
@@ -328,7 +326,7 @@ test("an admitted fan's requests ask nothing and wait for nothing: 1,000 in one 
   const before = world.sent.length;
   world.slept = 0;
   for (let i = 0; i < 1_000; i += 1) {
-    await world.get("/events/demo/seats", await bearing(admission));
+    await world.get("/events/demo/seats", bearing(admission));
   }
   expect([world.sent.length - before, world.slept]).toEqual([1_000, 0]);
 });

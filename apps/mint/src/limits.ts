@@ -1,5 +1,6 @@
 /** Bounds of the mint alone, with their units; the ones that others see are in contracts/limits. */
 import { JOIN_RETRY_SECONDS, KEYS_PROPAGATION_SECONDS } from "@vestibule/contracts/limits";
+import { CLOCK_ASK_CALM_MS } from "@vestibule/feed/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** A standby may take over when the leader has not renewed for this long, by the database's clock. */
@@ -131,6 +132,10 @@ assert(
 );
 assert(EDGE_ROWS_PER_SENDER_MAX * 10 < EDGE_ROWS_MAX, "one sender has a small part of the rows");
 assert(EDGE_ALARM_CALM_MS < EDGE_SILENT_MS, "an alarm ends before its row does");
+assert(
+  EDGE_ALARM_CALM_MS > 1.1 * CLOCK_ASK_CALM_MS,
+  "every isolate of a row has reported before its alarm ends",
+);
 assert(CLOCK_LOOK_DEADLINE_MS < CLOCK_LOOK_EVERY_MS, "looks do not overlap");
 assert((RECENT_JOINS_MAX & (RECENT_JOINS_MAX - 1)) === 0, "a power of two");
 assert(

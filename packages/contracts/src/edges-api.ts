@@ -1,6 +1,6 @@
 /** Clocks of the locations: what each reports to the mint, and what an operator is shown. */
 import * as z from "zod/mini";
-import { LOCATION_CHARS_MAX } from "./limits.ts";
+import { LOCATION_CHARS_MAX, SKEW_SECONDS_MAX } from "./limits.ts";
 
 /** A location's name, part of the path: letters, digits, `.`, `_`, `-`. */
 export const locationSchema = z
@@ -38,7 +38,7 @@ export const clockReportSchema = z.strictObject({
   estimate: z.optional(estimateSchema),
   /** `seq` of the key set that the location has: how far a rotation has come. */
   keysSeq: z.optional(z.int().check(z.gte(0))),
-  skewSeconds: z.int().check(z.gte(0), z.lte(60)),
+  skewSeconds: z.int().check(z.gte(0), z.lte(SKEW_SECONDS_MAX)),
 });
 export type ClockReport = z.infer<typeof clockReportSchema>;
 

@@ -27,7 +27,7 @@ export function mintAway(visit: Visit): Response {
   });
 }
 
-/** Our own clock is surely wrong. Whoever comes back finds that it was asked again meanwhile. */
+/** Our own clock is surely wrong. */
 export function clockWrong(visit: Visit, headers: Readonly<Record<string, string>> = {}): Response {
   return problem("clock-wrong", {
     detail: "Nobody can enter here until it is right again. Places in line are kept.",

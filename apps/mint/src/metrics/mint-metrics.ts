@@ -37,33 +37,21 @@ export function mintMetrics(facts: MintFacts): MintMetrics {
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-interface Described<Label extends string> {
+interface Described {
   readonly name: string;
   readonly help: string;
-  readonly labels?: readonly Label[];
+  readonly labelNames?: readonly string[];
   readonly read: () => readonly Sample[];
 }
 
-function gauge<Label extends string>(
-  registry: Registry,
-  { name, help, labels = [], read }: Described<Label>,
-): void {
-  const made: Gauge<string> = new Gauge<string>({
-    ...{ name, help, registers: [registry] },
-    labelNames: [...labels],
-    collect: () => fill(made, read()),
-  });
+function gauge(registry: Registry, { read, ...described }: Described): void {
+  const collect = (): void => fill(made, read());
+  const made: Gauge<string> = new Gauge({ ...described, registers: [registry], collect });
 }
 
-function counter<Label extends string>(
-  registry: Registry,
-  { name, help, labels = [], read }: Described<Label>,
-): void {
-  const made: Counter<string> = new Counter<string>({
-    ...{ name, help, registers: [registry] },
-    labelNames: [...labels],
-    collect: () => fill(made, read()),
-  });
+function counter(registry: Registry, { read, ...described }: Described): void {
+  const collect = (): void => fill(made, read());
+  const made: Counter<string> = new Counter({ ...described, registers: [registry], collect });
 }
 
 /** What is not among `samples` is not there: an unknown value is no 0. */
@@ -92,7 +80,7 @@ function addClocks(registry: Registry, { edges, term }: MintFacts): void {
   gauge(registry, {
     name: "vestibule_mint_clock_state",
     help: "1 for the state of this mint's clock: unknown, good, warn, wrong",
-    labels: ["state"],
+    labelNames: ["state"],
     read: () => [[{ state: own.state }, 1]],
   });
 
@@ -101,30 +89,30 @@ function addClocks(registry: Registry, { edges, term }: MintFacts): void {
     rows().flatMap(({ row: { location, sender, estimate } }) =>
       estimate === undefined ? [] : [[{ location, sender }, seconds(read(estimate))] as const],
     );
-  const labels = ["location", "sender"] as const;
+  const labelNames = ["location", "sender"];
   gauge(registry, {
     name: "vestibule_edge_clock_offset_seconds",
     help: "A location's clock less the mint's, as it last said",
-    labels,
+    labelNames,
     read: ofRows(({ offsetMs }) => offsetMs),
   });
   gauge(registry, {
     name: "vestibule_edge_clock_uncertainty_seconds",
     help: "The offset is surely that, give or take this",
-    labels,
+    labelNames,
     read: ofRows(({ uncertaintyMs }) => uncertaintyMs),
   });
   gauge(registry, {
     name: "vestibule_edge_clock_state",
     help: "1 for the worst that the mint makes of a location's reports of the last minute: unknown, good, warn, wrong",
-    labels: [...labels, "state"],
+    labelNames: [...labelNames, "state"],
     read: () =>
       rows().map(({ row: { location, sender }, alarm }) => [{ location, sender, state: alarm }, 1]),
   });
   gauge(registry, {
     name: "vestibule_edge_keys_seq",
     help: "Number of the key set that a location has, as it last said",
-    labels,
+    labelNames,
     read: () =>
       rows().flatMap(({ row: { location, sender, keysSeq } }) =>
         keysSeq === undefined ? [] : [[{ location, sender }, keysSeq] as const],
@@ -143,7 +131,7 @@ function addClocks(registry: Registry, { edges, term }: MintFacts): void {
   counter(registry, {
     name: "vestibule_clock_questions_total",
     help: "Questions for the time, by how they ended",
-    labels: ["outcome"],
+    labelNames: ["outcome"],
     read: () => Object.entries(desk.counts).map(([outcome, count]) => [{ outcome }, count]),
   });
 }
@@ -157,7 +145,7 @@ function addKeys(registry: Registry, { keys, term }: MintFacts): void {
   gauge(registry, {
     name: "vestibule_keys",
     help: "Keys by use and state, as stored; of those that are over, the latest",
-    labels: ["use", "state"],
+    labelNames: ["use", "state"],
     read: () =>
       KEY_USES.flatMap((use) =>
         KEY_STATES.map((state): Sample => {
@@ -187,7 +175,7 @@ function addEvents(registry: Registry, { edges, term }: MintFacts): void {
     gauge(registry, {
       name,
       help,
-      labels: ["event"],
+      labelNames: ["event"],
       read: () => (term()?.events ?? []).map((entry) => [{ event: entry.line.event }, read(entry)]),
     });
   ofEvents("vestibule_event_issued", "People who were given a number", ({ line }) =>
@@ -211,7 +199,7 @@ function addEvents(registry: Registry, { edges, term }: MintFacts): void {
   gauge(registry, {
     name: "vestibule_event_state",
     help: "1 for the state of an event",
-    labels: ["event", "state"],
+    labelNames: ["event", "state"],
     read: () =>
       (term()?.events ?? []).map(({ line }) => [
         { event: line.event, state: stateAt(line.record, edges.moment().now) },
