@@ -333,6 +333,11 @@ export class Sale {
       slot.start();
     }
     this.#isCalm = true;
+    // A report that was heard and then forgotten by a failover is not sent again by itself (docs/simulation.md).
+    if (this.laws.hasForgotten) {
+      this.#supply = { ...this.#supply, seq: this.#supply.seq + 1 };
+      this.#reportSupply();
+    }
     this.#resumeUntilDone();
     this.#tellWhoIsLeft();
   }

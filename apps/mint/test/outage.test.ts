@@ -118,9 +118,9 @@ describe("PostgreSQL away", () => {
   });
 
   it("a leader that reads what its successor stored steps down, and plans nothing on it", async () => {
-    const world = await memoryWorld();
+    const world = await memoryWorld({ ratePerMinute: 600 });
+    // Held before they have slots: its own numbers wait, below its successor's.
     await world.joinMany(5);
-    await world.tick();
     const [old, { store }] = [world.line, world];
     const step = store.step.bind(store);
     store.step = async (...args) => {
