@@ -239,10 +239,7 @@ export class Waiting {
       } else if (reply.status === 409) {
         this.#advisedMs = OVER_RETRY_MS;
         this.#lookSoon = true;
-      } else {
-        this.#failed(reply.status, reply.retryAfterMs);
-        if (reply.reason === "clock") this.#condition = "clock";
-      }
+      } else this.#failed(reply.status, reply.retryAfterMs);
     });
   }
 
@@ -301,8 +298,10 @@ export class Waiting {
   #planClaim({ slot, state }: View): void {
     const timers = this.#timers;
     if (this.#number === undefined || timers.isBusy("claim")) return;
-    if (state === "clock") timers.cancel("claim");
-    if (state === "clock" || this.#missed || this.#order !== undefined) return;
+    if (this.#missed || this.#order !== undefined) return;
+    // Nobody enters here by now. What is claimed is kept for later, or for another location.
+    const isClosed = state === "clock";
+    if (this.#claimed !== undefined && isClosed) return;
     if (this.#claimed !== undefined) {
       const untilOpenMs = this.#claimed.opensAt - this.#now();
       const spreadMs = untilOpenMs > 0 ? Math.random() * ENTER_SPREAD_MS : 0;
@@ -311,7 +310,7 @@ export class Waiting {
       });
       return;
     }
-    timers.cancel("enter");
+    if (!isClosed) timers.cancel("enter");
     const owed = this.#isPassed() || state === "credit";
     // A slot that is over is of no use, unless it is made good.
     const isOver = slot !== undefined && this.#now() >= slot.closesAt && state !== "missed";
