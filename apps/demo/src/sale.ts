@@ -3,7 +3,10 @@
  * gone on with when there is, followed by the next one when it is over.
  */
 import type { EventChange, EventSettings } from "@vestibule/contracts/event-settings";
-import { CLAIM_WINDOW_SECONDS_DEFAULT } from "@vestibule/contracts/limits";
+import {
+  CLAIM_WINDOW_SECONDS_DEFAULT,
+  LAST_CALL_SECONDS_DEFAULT,
+} from "@vestibule/contracts/limits";
 import type { StockSettings } from "@vestibule/contracts/purchase-api";
 
 import { StartFailure } from "./failure.ts";
@@ -245,6 +248,7 @@ function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): Event
     bypass: [],
     homePath: `/events/${event}`,
     holdingStatus: 200,
+    lastCallSeconds: LAST_CALL_SECONDS_DEFAULT,
     accent: "#0b6e4f",
   };
 }

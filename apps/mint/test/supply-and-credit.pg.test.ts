@@ -16,6 +16,7 @@ import {
   runMint,
 } from "./support/service.ts";
 import { payload } from "./support/world.ts";
+import { postgresStore } from "../src/store/postgres-store.ts";
 
 let mint: LocalMint;
 let key: SigningKey;
@@ -61,6 +62,33 @@ describe("PUT /v1/supply/events/{event}", () => {
     ]);
   });
 
+  it("a last call is published, seen by the organizer, changed by them, and out of bounds for nobody", async () => {
+    const event = await newEvent({ lastCallSeconds: 60 });
+    const drip = async () =>
+      payload((await mint.client.ask("GET", `/v1/events/${event}/drip`)).body as string);
+    expect(
+      (await mint.client.report(event, { soldOut: false, lastCall: true, seq: 1 })).status,
+    ).toBe(204);
+    const { lastCall } = (await drip()) as { lastCall: { from: number; until: number } };
+    expect(lastCall.until - lastCall.from).toBe(60_000);
+    const { headers, body } = await mint.client.admin("GET", `/${event}`);
+    expect(body).toMatchObject({ lastCall, lastCallSeconds: 60, state: "open" });
+    const off = await mint.client.admin("PATCH", `/${event}`, {
+      body: { lastCallSeconds: 0 },
+      headers: { "If-Match": headers.get("ETag")! },
+    });
+    expect([off.status, off.body.lastCallSeconds, off.body.lastCall]).toEqual([200, 0, undefined]);
+    expect((await drip())["lastCall"]).toBeUndefined();
+  });
+
+  it("an event that an older mint made has the default span", async () => {
+    const event = await newEvent();
+    const { sql } = mint.database;
+    await sql`update events set settings = settings - 'lastCallSeconds' where event = ${event}`;
+    const stored = (await postgresStore(mint.database).loadEvent(event))!;
+    expect(stored.settings.lastCallSeconds).toBe(600);
+  });
+
   it("has a token of its own: neither the organizer's nor none opens it, nor it the organizer's", async () => {
     const event = await newEvent();
     const report = { soldOut: true, seq: 1 };
@@ -84,6 +112,7 @@ describe("PUT /v1/supply/events/{event}", () => {
       { soldOut: true, seq: 1.5 },
       { soldOut: true, seq: 2 ** 53 },
       { soldOut: true, seq: 1, more: 1 },
+      { soldOut: true, lastCall: "yes", seq: 1 },
       [],
       null,
       "{",

@@ -6,6 +6,8 @@ import {
   HORIZON_SECONDS_DEFAULT,
   HORIZON_SECONDS_MAX,
   HORIZON_SECONDS_MIN,
+  LAST_CALL_SECONDS_DEFAULT,
+  LAST_CALL_SECONDS_MAX,
   LIFETIME_SECONDS_DEFAULT,
   LIFETIME_SECONDS_MAX,
   LIFETIME_SECONDS_MIN,
@@ -119,6 +121,8 @@ const shape = {
   holdingStatus: z._default(z.literal([200, 429, 503]), 200),
   /** No sale, but what drills are held with: over by its time, it goes on once `endsAt` is moved. */
   rehearsal: z.optional(z.boolean()),
+  /** For how long pages look about every second when little is left (`lastCall` of the drip); 0: never. */
+  lastCallSeconds: z._default(whole(0, LAST_CALL_SECONDS_MAX), LAST_CALL_SECONDS_DEFAULT),
   /** No key takes over by schedule while this sale is on; absent: it may. */
   freezeKeys: z.optional(z.boolean()),
   /** `#rrggbb` */
@@ -137,6 +141,7 @@ export const eventChangeSchema = z.partial(
     notice: line(NOTICE_CHARS_MAX),
     maxAdmissions: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
     endsAt: moment,
+    lastCallSeconds: whole(0, LAST_CALL_SECONDS_MAX),
     freezeKeys: z.boolean(),
   }),
 );

@@ -58,6 +58,8 @@ export const JOIN_RETRY_SECONDS = 60;
 
 /** How old a location lets its copy become before it asks the mint again. */
 export const DRIP_REFRESH_MS = 1_000;
+/** The same in a last call: within it the age of a copy is part of what a fan waits for the truth (apps/edge/src/limits.ts). */
+export const DRIP_LAST_CALL_REFRESH_MS = 250;
 export const MANIFEST_REFRESH_MS = 5_000;
 export const JWKS_REFRESH_MS = 60_000;
 /** An unknown `kid` asks for the key set at most this often per isolate. */
@@ -82,6 +84,12 @@ export const KEYS_PER_USE_MAX: number = JWKS_KEYS_MAX / 2;
 /** A key of tickets stays this much longer than the events: an organizer may move an end until it is there. */
 export const LINE_KEY_SLACK_SECONDS = 3_600;
 export const KEY_REASON_CHARS_MAX = 500;
+
+/** From the commit that sells or holds the last piece until every visible page says so: the claim that a last call is for. */
+export const SOLD_OUT_TOLD_MS_MAX = 2_000;
+/** How long one last call lasts at most: within it visible pages look about every second. 0: there is none. */
+export const LAST_CALL_SECONDS_DEFAULT = 600;
+export const LAST_CALL_SECONDS_MAX = 7_200;
 
 /** A location's name, as it reports it to the mint. */
 export const LOCATION_CHARS_MAX = 64;
@@ -134,6 +142,8 @@ assert(
 assert(CLAIM_WINDOW_SECONDS_MIN <= LIFETIME_SECONDS_MIN, "a claim window fits every lifetime");
 assert(TOKEN_CHARS_MAX < 4_096 - 512, "a token with its cookie attributes stays below 4,096 bytes");
 assert(TOKEN_CHARS_MAX + VISITOR_CHARS < COOKIE_CHARS_MAX, "our own cookies fit the cookie bound");
+assert(DRIP_LAST_CALL_REFRESH_MS <= DRIP_REFRESH_MS, "a last call is a reason to hurry");
+assert(LAST_CALL_SECONDS_DEFAULT <= LAST_CALL_SECONDS_MAX, "default last call is allowed");
 assert(JWKS_COOLDOWN_MS <= JWKS_REFRESH_MS, "an unknown kid may ask earlier than the schedule");
 assert(
   KEY_STAGED_SECONDS >= JWKS_CACHE_SECONDS_MAX + SKEW_SECONDS_MAX + KEYS_PROPAGATION_SECONDS,

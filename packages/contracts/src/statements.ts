@@ -32,6 +32,12 @@ export const segmentSchema = z.object({
  */
 const cutSchema = z.object({ since: whole, until: whole });
 
+/**
+ * What is left may be gone any moment: while the sale is open, pages look about every second within `[from, until)`,
+ * epoch milliseconds, so that sold out reaches them at once. `from` is never before the opening, and often ahead of now.
+ */
+const lastCallSchema = z.object({ from: whole, until: whole });
+
 /** Claims of `vst-drip+jwt` besides the registered ones. Times are epoch milliseconds. */
 export const dripClaimsSchema = z.object({
   iss: z.string(),
@@ -63,6 +69,7 @@ export const dripClaimsSchema = z.object({
   cuts: z.array(cutSchema),
   startsAt: z.optional(whole),
   endsAt: whole,
+  lastCall: z.optional(lastCallSchema),
 });
 export type DripClaims = z.infer<typeof dripClaimsSchema>;
 

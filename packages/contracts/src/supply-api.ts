@@ -1,13 +1,20 @@
-/** What the purchase API tells the mint: whether anything is left to be sold. */
+/** What the purchase API tells the mint: whether anything is left to be sold, and whether it will be for long. */
 import * as z from "zod/mini";
 
 /**
  * `PUT {mint}/v1/supply/events/{event}`, with the supply bearer token; 204. Idempotent: a report whose
- * `seq` is not above the last one that was heard changes nothing.
+ * `seq` is not above the last one that was heard changes nothing. Each of the two facts goes by the last `seq` that
+ * came with it, so that a report without `lastCall` (an older sender's) takes nothing from a newer sender's with the
+ * same number.
  */
 export const supplyReportSchema = z.strictObject({
   /** Every seat is sold or held. `false` after `true`: some came back, and the drip goes on. */
   soldOut: z.boolean(),
+  /**
+   * What is left may be gone within `LAST_CALL_AHEAD_MS` (apps/purchase/src/limits.ts): pages are to look often. Absent:
+   * unchanged. A mint from before there was a last call answers 400 to a report that has it, and is told without.
+   */
+  lastCall: z.optional(z.boolean()),
   /**
    * Grows with every change, over all purchase instances: the epoch milliseconds of the change, or one more than
    * the last. More than a day ahead of the mint's clock it is refused (`invalid-settings`), since no report would

@@ -29,6 +29,7 @@ test("what an organizer leaves out has its documented default", () => {
       horizonSeconds: 60,
       overdrivePercent: 150,
       maxAdmissions: null,
+      lastCallSeconds: 600,
       holdingStatus: 200,
       bypass: [],
       notice: "",
@@ -43,8 +44,10 @@ const NUMBERS = [
   "horizonSeconds",
   "overdrivePercent",
   "maxAdmissions",
+  "lastCallSeconds",
   "endsAt",
 ] as const;
+const MAY_BE_ZERO: ReadonlySet<string> = new Set(["lastCallSeconds", "endsAt"]);
 const NOT_NUMBERS = [-1, 1.5, NaN, Infinity, "", " 5", "5", "5e2", 1e-9, 2 ** 53, [], {}, true];
 
 test.each(NUMBERS)(
@@ -55,7 +58,7 @@ test.each(NUMBERS)(
   },
 );
 
-test.each(NUMBERS.filter((field) => field !== "endsAt"))(
+test.each(NUMBERS.filter((field) => !MAY_BE_ZERO.has(field)))(
   "%s: zero is refused, not read as off",
   (field) => {
     expect(refusedFields({ ...GOOD, [field]: 0 })).toEqual([field]);

@@ -13,6 +13,8 @@ export interface PollInput {
    */
   readonly soonestMs?: number | undefined;
   readonly hidden?: boolean;
+  /** Until the last call begins, 0 while it lasts (`lastCallInMs`); absent: there is none. */
+  readonly lastCallInMs?: number | undefined;
   /** Requests that failed in a row. */
   readonly failures?: number;
   /** `Retry-After` or the like: never sooner. */
@@ -32,6 +34,10 @@ const LOOK_MS = 2_000;
 const FAILED_LOOK_MS = 10_000;
 /** The longest delay, over the interval that it is spread around. */
 const SPREAD_MAX = 1.5;
+/** However far behind: no page that is visible, and is answered, goes without a look for longer. */
+export const VISIBLE_DELAY_MS_MAX: number = FAR_MS * SPREAD_MAX;
+/** Between the looks of a last call: whoever changes it changes what reaches a fan in time (apps/edge/src/limits.ts). */
+export const LAST_CALL_LOOK_MS = { min: 600, max: 1_000 } as const;
 
 /**
  * Whole milliseconds until the next poll: around the interval, spread from half to one and a half of
@@ -43,6 +49,9 @@ const SPREAD_MAX = 1.5;
  *
  * Of all of it, one rule comes first: whoever may get a slot before the next look looks within half of the claim
  * window, so that the slot is seen in time to be claimed. Only advice and the floors above are stronger.
+ *
+ * In a last call a page that is visible looks about every second, wherever it stands and whatever it knows of its own
+ * turn: what it waits for may be gone. Failures and advice slow that down like everything else.
  */
 export function pollDelayMs(input: PollInput): number {
   const { random, claimWindowMs, untilTurnMs = Infinity, failures = 0 } = input;
@@ -62,6 +71,15 @@ export function pollDelayMs(input: PollInput): number {
   }
   let delay = interval * (0.5 + random);
   if (delay < untilTurnMs && delay > untilTurnMs - TURN_MS) delay += TURN_MS;
+  if (input.lastCallInMs !== undefined && input.hidden !== true && failures === 0) {
+    delay = Math.min(delay, lastCallLookMs(input.lastCallInMs, random));
+  }
   // Advice is the same for everyone: add to it, or it would bring everyone back in step.
   return Math.ceil(delay < advisedMs ? advisedMs * (1 + random / 2) : delay);
+}
+
+/** Where it has not begun, everybody begins at once: their first looks are spread over the whole of an interval. */
+function lastCallLookMs(untilBeginMs: number, random: number): number {
+  const { min, max } = LAST_CALL_LOOK_MS;
+  return untilBeginMs > 0 ? untilBeginMs + random * max : min + random * (max - min);
 }

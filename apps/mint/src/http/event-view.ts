@@ -4,6 +4,7 @@ import { pendingCount, servingNumber } from "@vestibule/drip/line";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { LineEntry } from "../lead/line-term.ts";
 import { stateAt } from "../line/event-state.ts";
+import { lastCallOf } from "../line/last-call.ts";
 
 /** What an organizer sees of one event. People are counted, not differences of numbers. */
 export interface EventView extends EventSettings {
@@ -34,6 +35,8 @@ export interface EventView extends EventSettings {
   readonly endedAt?: number;
   /** Since when the purchase API has nothing left: it may take that back, and then the drip goes on. */
   readonly supplySoldOutAt?: number;
+  /** As in the drip: while it lasts, pages look about every second. */
+  readonly lastCall?: { readonly from: number; readonly until: number };
   /** Since when the drip stands still for a fault of the mint's own; see its log. */
   readonly failingSince?: number;
 }
@@ -46,6 +49,7 @@ export async function eventView(
   const { record } = line;
   const { settings, facts, progress } = record;
   const held = facts.hold;
+  const lastCall = lastCallOf(record, now);
   const next = progress.line.nextNumber;
   const onDemand = record.demand.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   const waiting = line
@@ -74,6 +78,7 @@ export async function eventView(
     ...(facts.soldoutAt === undefined ? {} : { soldoutAt: facts.soldoutAt }),
     ...(facts.endedAt === undefined ? {} : { endedAt: facts.endedAt }),
     ...(facts.supply.outAt === undefined ? {} : { supplySoldOutAt: facts.supply.outAt }),
+    ...(lastCall === undefined ? {} : { lastCall }),
     ...(failingSince === undefined ? {} : { failingSince }),
   };
 }

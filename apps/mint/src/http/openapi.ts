@@ -279,7 +279,8 @@ function supplyPaths(): Json {
         tags: ["supply"],
         security: [{ supplyToken: [] }],
         operationId: "reportSupply",
-        summary: "Whether anything is left; a report that is not newer changes nothing",
+        summary:
+          "Whether anything is left, and for long; a report that is not newer changes nothing",
         parameters: [EVENT_PARAMETER],
         requestBody: body("SupplyReport"),
         responses: {
@@ -353,6 +354,7 @@ function eventSchema(settings: Json): Json {
       soldoutAt: moment,
       endedAt: moment,
       supplySoldOutAt: moment,
+      lastCall: object({ from: moment, until: moment }),
       failingSince: moment,
     },
   };

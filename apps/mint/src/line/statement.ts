@@ -15,6 +15,7 @@ import {
 import type { EventRecord } from "../store/store.ts";
 import type { EventLine } from "./event-line.ts";
 import { endOf, stateAt } from "./event-state.ts";
+import { lastCallOf } from "./last-call.ts";
 
 /** @param seq higher than that of every statement of this event before. */
 export function dripClaims(
@@ -24,6 +25,7 @@ export function dripClaims(
   const { record } = line;
   const { settings, facts, progress } = record;
   const heldSince = facts.hold?.since;
+  const lastCall = lastCallOf(record, now);
   const computed = servingNumber(record.segments, now, { heldSince, atLeast: progress.serving });
   return {
     iss: issuer,
@@ -49,6 +51,7 @@ export function dripClaims(
     cuts: liveCuts(record, now),
     ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
     endsAt: endOf(settings, facts),
+    ...(lastCall === undefined ? {} : { lastCall }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { EventSettings } from "@vestibule/contracts/event-settings";
+import { LAST_CALL_SECONDS_DEFAULT } from "@vestibule/contracts/limits";
 import type { Database, Sql, Transaction } from "@vestibule/db/connect";
 import { assert } from "@vestibule/kernel/assert";
 import { type EpochMs, epochMs, ticketNumber } from "@vestibule/kernel/units";
@@ -79,7 +80,7 @@ export async function writeAudit(
 
 interface EventRow {
   event: string;
-  settings: EventSettings;
+  settings: Omit<EventSettings, "lastCallSeconds"> & { lastCallSeconds?: number };
   version: number;
   created_at_ms: number;
   held_since_ms: number | null;
@@ -89,6 +90,8 @@ interface EventRow {
   ended_at_ms: number | null;
   supply_out_at_ms: number | null;
   supply_seq: number;
+  supply_last_call_at_ms: number | null;
+  supply_last_call_seq: number;
   reserved: number;
   line_version: number;
   next_number: number;
@@ -175,7 +178,11 @@ interface Parts {
 function toRecord(row: EventRow, parts: Parts): EventRecord {
   const { held_since_ms: since, hold_scope: scope } = row;
   return {
-    settings: row.settings,
+    // What was not known yet when an event was made is as if it had been left out.
+    settings: {
+      ...row.settings,
+      lastCallSeconds: row.settings.lastCallSeconds ?? LAST_CALL_SECONDS_DEFAULT,
+    },
     version: row.version,
     createdAt: epochMs(row.created_at_ms),
     facts: {
@@ -185,7 +192,11 @@ function toRecord(row: EventRow, parts: Parts): EventRecord {
           : { since: epochMs(since), scope, reason: row.hold_reason ?? "" },
       soldoutAt: moment(row.soldout_at_ms),
       endedAt: moment(row.ended_at_ms),
-      supply: { outAt: moment(row.supply_out_at_ms), seq: row.supply_seq },
+      supply: {
+        outAt: moment(row.supply_out_at_ms),
+        seq: row.supply_seq,
+        lastCall: { at: moment(row.supply_last_call_at_ms), seq: row.supply_last_call_seq },
+      },
     },
     progress: {
       line: {

@@ -200,7 +200,9 @@ async function changeEvent(
           : sql`, held_since_ms = ${hold?.since ?? null}, hold_scope = ${hold?.scope ?? null},
                   hold_reason = ${hold?.reason ?? null}, soldout_at_ms = ${facts.soldoutAt ?? null},
                   ended_at_ms = ${facts.endedAt ?? null},
-                  supply_out_at_ms = ${facts.supply.outAt ?? null}, supply_seq = ${facts.supply.seq}`
+                  supply_out_at_ms = ${facts.supply.outAt ?? null}, supply_seq = ${facts.supply.seq},
+                  supply_last_call_at_ms = ${facts.supply.lastCall.at ?? null},
+                  supply_last_call_seq = ${facts.supply.lastCall.seq}`
       }
       ${
         progress === undefined || line === undefined

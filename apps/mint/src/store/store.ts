@@ -73,6 +73,14 @@ export interface SupplyFacts {
   readonly outAt: EpochMs | undefined;
   /** Of the last report that was heard; 0: none was. */
   readonly seq: number;
+  readonly lastCall: LastCallFacts;
+}
+
+/** By reports that say something of it: an older purchase API's do not. */
+export interface LastCallFacts {
+  /** Since when what is left may not last, or when it last came back after all was gone. */
+  readonly at: EpochMs | undefined;
+  readonly seq: number;
 }
 
 /** The part of an event that only steps of the drip change. */

@@ -55,15 +55,18 @@ export function creditConformance(make: () => Promise<StoreUnderTest>): void {
   it("keeps what the supply reports said, and notes them without a new version", async () => {
     const { store, event, step } = await served();
     const { facts, version } = (await store.loadEvent(event))!;
-    expect(facts.supply).toEqual({ outAt: undefined, seq: 0 });
+    const never = { at: undefined, seq: 0 };
+    expect(facts.supply).toEqual({ outAt: undefined, seq: 0, lastCall: never });
+    const lastCall = { at, seq: 4 };
     const note = { actor: "supply", action: "supply-out", detail: { seq: 4 } };
-    await step({ facts: { ...facts, supply: { outAt: at, seq: 4 } }, note });
+    await step({ facts: { ...facts, supply: { outAt: at, seq: 4, lastCall } }, note });
     expect(await store.loadEvent(event)).toMatchObject({
-      facts: { supply: { outAt: at, seq: 4 } },
+      facts: { supply: { outAt: at, seq: 4, lastCall } },
       version,
     });
-    await step({ facts: { ...facts, supply: { outAt: undefined, seq: 5 } } });
-    expect((await store.loadEvent(event))!.facts.supply).toEqual({ outAt: undefined, seq: 5 });
+    const back = { outAt: undefined, seq: 6, lastCall: { at: undefined, seq: 5 } };
+    await step({ facts: { ...facts, supply: back } });
+    expect((await store.loadEvent(event))!.facts.supply).toEqual(back);
   });
 
   it("knows whether a slot's counts are final and whether it was made good", async () => {
