@@ -2,7 +2,9 @@
  * `GET /_vestibule/events/{event}/drip`: what every waiting page asks for. The same bytes for everyone,
  * encoded once per statement; no cookie, no signature check, no mint call on a hit (law 11).
  */
+import { DRIP_LAST_CALL_REFRESH_MS } from "@vestibule/contracts/limits";
 import type { DripView } from "@vestibule/contracts/statements";
+import { lastCallInMs } from "@vestibule/drip/last-call";
 import type { KnownDrip } from "@vestibule/feed/mint-feed";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { DRIP_STALE_MS } from "@vestibule/feed/limits";
@@ -13,6 +15,8 @@ const PREFIX = "/_vestibule/events/";
 const SUFFIX = "/drip";
 
 const CACHED = "public, max-age=1, stale-while-revalidate=5, stale-if-error=300";
+/** In a last call a cache on the way may add its second, and no more. */
+const CACHED_LAST_CALL = "public, max-age=1, stale-if-error=300";
 /** What is wrong here says nothing of other locations behind the same cache, nor of this one a moment later. */
 const CACHED_FAULT = "public, max-age=1, must-revalidate";
 
@@ -57,8 +61,11 @@ export function createDripPoll(edge: Edge): DripPoll {
       const drip = feed.drip(event);
       if (drip === undefined) return undefined;
       const thing = `drip:${event}` as const;
-      if (!waited && feed.isStale(thing, now, DRIP_STALE_MS)) return undefined;
-      if (feed.refreshDue(thing, now)) background.waitUntil(feed.tend(thing, now));
+      const isDue = feed.refreshDue(thing, now);
+      if (!waited && feed.isStale(thing, now, isDue ? pollStaleMs(drip, now) : DRIP_STALE_MS)) {
+        return undefined;
+      }
+      if (isDue) background.waitUntil(feed.tend(thing, now));
       let ready = encoded.get(event);
       const fault = feed.clock.isWrong ? "clock" : undefined;
       if (ready?.drip !== drip || ready.fault !== fault) {
@@ -72,6 +79,15 @@ export function createDripPoll(edge: Edge): DripPoll {
   };
 }
 
+/**
+ * How old a copy a poll may be answered with, unless a newer one is on its way. In a last call a location that is seldom
+ * asked would answer with what the poll before has fetched; where many ask, the one that finds it due waits, and nobody else.
+ */
+export function pollStaleMs(drip: KnownDrip | undefined, now: EpochMs): number {
+  const isLastCall = drip !== undefined && lastCallInMs(drip.claims, now) === 0;
+  return isLastCall ? DRIP_LAST_CALL_REFRESH_MS : DRIP_STALE_MS;
+}
+
 /** The statement as plain JSON. `iss`, `aud` and `keysSeq` are the location's business. */
 export function dripView(event: string, { claims }: KnownDrip): DripView {
   const { iss: _issuer, aud: _audience, keysSeq: _keysSeq, ...rest } = claims;
@@ -83,9 +99,10 @@ function encode(event: string, drip: KnownDrip, fault: DripView["fault"]): Encod
   const body = new Uint8Array(new TextEncoder().encode(JSON.stringify(view)));
   const { seq, at } = drip.claims;
   const etag = fault === undefined ? `"${seq}-${at}"` : `"${seq}-${at}-${fault}"`;
+  const well = drip.claims.lastCall === undefined ? CACHED : CACHED_LAST_CALL;
   const headers = new Headers({
     "Content-Type": "application/json",
-    "Cache-Control": fault === undefined ? CACHED : CACHED_FAULT,
+    "Cache-Control": fault === undefined ? well : CACHED_FAULT,
     ETag: etag,
     Vary: "Origin",
   });

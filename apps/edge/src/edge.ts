@@ -6,7 +6,7 @@ import { isHeadTooLarge } from "./admission/credentials.ts";
 import { type Scope, type Shown, cookieLeft } from "./admission/shown.ts";
 import { type Answering, answering } from "./answering.ts";
 import { api } from "./api/app.ts";
-import { type DripPoll, createDripPoll } from "./drip-poll.ts";
+import { type DripPoll, createDripPoll, pollStaleMs } from "./drip-poll.ts";
 import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
 import { problem } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
@@ -94,7 +94,7 @@ async function answerCold(
   const event = await findEvent(visit, name);
   if (event === undefined) return edge.routes() === undefined ? away() : problem("event-not-found");
   await edge.feed.whenKnown(`drip:${name}`, now);
-  await keepDripFresh(visit, name);
+  await keepDripFresh(visit, name, pollStaleMs(edge.feed.drip(name), now));
   const found = poll.answer(request, name, { now, background, waited: true });
   return found ?? shareWith(away(), allowedOrigin(request, event));
 }

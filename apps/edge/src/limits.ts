@@ -3,9 +3,12 @@ import {
   JWKS_CACHE_SECONDS_MAX,
   JWKS_REFRESH_MS,
   PURCHASE_DEADLINE_MS_MAX,
+  SOLD_OUT_TOLD_MS_MAX,
   TOKEN_CHARS_MAX,
   VISITOR_CHARS,
 } from "@vestibule/contracts/limits";
+import { LAST_CALL_LOOK_MS } from "@vestibule/drip/poll";
+import { LAST_CALL_COPY_MS_MAX } from "@vestibule/feed/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** Until the origin's response head; the body may take as long as it takes. */
@@ -51,6 +54,15 @@ export const BODY_DEADLINE_MS = 10_000;
 /** An event's end may be moved while people wait: what a browser keeps for them outlives it by this. */
 export const COOKIES_OUTLIVE_EVENT_MS = 30 * 86_400_000;
 
+/**
+ * What of the way from the last sale to a page in a last call is not ours to set, with room for a busy day: the purchase
+ * API's look at the stock, its report and the mint's commit; from a location to the mint and back; from a page to its
+ * location and back.
+ */
+const SOLD_OUT_REPORT_MS = 250;
+const MINT_ROUND_TRIP_MS = 150;
+const PAGE_ROUND_TRIP_MS = 130;
+
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;
 
@@ -60,4 +72,15 @@ assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more"
 assert(
   KEYS_STALE_MS + 2 * JWKS_REFRESH_MS <= JWKS_CACHE_SECONDS_MAX * 1_000,
   "no copy is older than the mint counts on: another isolate's and a cache's age included",
+);
+assert(
+  // Reported and published; the location's copy is as old as it may be when the next one is asked for; the page asked just
+  // before that one came: half a round trip until it knew no more, one look later half a round trip to ask, and half to hear.
+  SOLD_OUT_REPORT_MS +
+    LAST_CALL_COPY_MS_MAX +
+    MINT_ROUND_TRIP_MS +
+    LAST_CALL_LOOK_MS.max +
+    1.5 * PAGE_ROUND_TRIP_MS <=
+    SOLD_OUT_TOLD_MS_MAX,
+  "in a last call every visible page says that it is sold out within the stated time",
 );

@@ -106,8 +106,12 @@ export function keepFresh(visit: Visit): Promise<unknown> | undefined {
   return keys === undefined ? manifest : Promise.all([keys, manifest]);
 }
 
-export function keepDripFresh(visit: Visit, event: string): Promise<unknown> | undefined {
-  return keep(visit, `drip:${event}`, DRIP_STALE_MS);
+export function keepDripFresh(
+  visit: Visit,
+  event: string,
+  staleMs: number = DRIP_STALE_MS,
+): Promise<unknown> | undefined {
+  return keep(visit, `drip:${event}`, staleMs);
 }
 
 /**

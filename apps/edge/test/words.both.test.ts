@@ -31,6 +31,31 @@ describe("how long a turn lasts", () => {
   });
 });
 
+describe("little left, and nothing left", () => {
+  const lastCall = { from: NOW, until: NOW + 600_000 };
+  const few = "What is left may be gone soon.";
+  const lead = (drip: Partial<DripView>, input: Partial<ViewInput> = {}) =>
+    shown({ number: 500, drip: { ...DRIP, ...drip }, ...input }).lead;
+  test("one short line for whoever waits, for as long as it is so, and nothing else changes", () => {
+    const before = shown({ number: 500 });
+    const during = shown({ number: 500, drip: { ...DRIP, lastCall } });
+    expect(during).toEqual({ ...before, lead: `${before.lead} ${few}` });
+    expect(lead({ lastCall: { ...lastCall, from: NOW + 1 } })).not.toContain(few);
+    expect(lead({ lastCall }, { now: lastCall.until })).not.toContain(few);
+    for (const state of ["soldout", "paused"] as const) {
+      expect(lead({ lastCall, state })).not.toContain(few);
+    }
+  });
+  test("whoever has a turn is told that nothing is left, and that the turn stays", () => {
+    for (const number of [60, 5]) {
+      const open = lead({ lastCall }, { number });
+      expect(lead({ lastCall, state: "soldout" }, { number })).toBe(
+        `Everything is sold or reserved right now, but something may come back. ${open}`,
+      );
+    }
+  });
+});
+
 describe("people ahead", () => {
   const next = { number: 101, now: NOW + 95_000 };
   test("nobody is a word, not a zero", () => {

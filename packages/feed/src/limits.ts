@@ -1,6 +1,7 @@
 /** Bounds of the feed, with their units in their names. */
 import { assert } from "@vestibule/kernel/assert";
 import {
+  DRIP_LAST_CALL_REFRESH_MS,
   DRIP_REFRESH_MS,
   JWKS_REFRESH_MS,
   LIFETIME_SECONDS_MAX,
@@ -29,6 +30,8 @@ export const STALE_IN_VAIN_MS: number = 1.5 * BACKOFF_MS_MAX;
  * yet: it is asked for before it decides.
  */
 export const DRIP_STALE_MS: number = 3 * DRIP_REFRESH_MS;
+/** In a last call no isolate that is asked all the time goes by an older one than this, and the mint's round trip. */
+export const LAST_CALL_COPY_MS_MAX: number = 1.5 * DRIP_LAST_CALL_REFRESH_MS;
 export const MANIFEST_STALE_MS: number = 3 * MANIFEST_REFRESH_MS;
 /** In the background: the drip of an event that nobody asked about for so long is not asked for any more. */
 export const DRIP_ACTIVE_MS = 300_000;

@@ -10,6 +10,7 @@ import { type EpochMs, epochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
 import { verifyDrip } from "@vestibule/token/verify-drip";
 import { verifyManifest } from "@vestibule/token/verify-manifest";
+import { againMs } from "./again.ts";
 import { type ClockWatch, type StartClockWatch, unwatched } from "./clock-watch.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { isNewerStatement } from "./newer.ts";
@@ -178,17 +179,17 @@ class Feed implements MintFeed {
     const schedule = this.#scheduleOf(thing);
     const early = !schedule.due(now);
     if (!schedule.begin(now)) return "busy";
-    let fresh = false;
+    let [cached, fresh] = [false, false];
     try {
       const needsKeys = thing !== "keys" && this.keys(now) === undefined;
       if (needsKeys) await this.whenKnown("keys", now);
-      const cached = !early && (await this.#fromCache(thing, now));
+      cached = !early && (await this.#fromCache(thing, now));
       fresh = cached || (await this.#fromMints(thing, now));
       if (thing !== "keys") await this.#catchUpWithKeys(now);
     } catch (error) {
       this.#alarm(thing, "", error instanceof Error ? error.name : "unknown");
     } finally {
-      schedule.end(now, fresh);
+      schedule.end(now, fresh, againMs(thing, this.#drips, { now, cached }));
     }
     return fresh ? "fresh" : "kept";
   }
@@ -270,7 +271,8 @@ class Feed implements MintFeed {
     if (entry === undefined || entry.fetchedAt > now) return false;
     const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
     const behind = thing === "keys" && this.#keys.isBehind();
-    const recent = now - entry.fetchedAt < planOf(thing).refreshMs && !behind;
+    const recentMs = againMs(thing, this.#drips, { now, cached: false });
+    const recent = now - entry.fetchedAt < recentMs && !behind;
     // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.
     return recent && (adoption === "adopted" || adoption === "same");
   }

@@ -17,7 +17,8 @@ export interface Schedule {
   isStale(now: EpochMs, staleMs: number): boolean;
   /** False when a refresh is under way already. */
   begin(now: EpochMs): boolean;
-  end(now: EpochMs, success: boolean): void;
+  /** @param againMs after a success: when it is due again */
+  end(now: EpochMs, success: boolean, againMs?: number): void;
 }
 
 /** @param deadMs a refresh that has not reported back by then was cancelled: somebody else may start one */
@@ -50,12 +51,12 @@ export function createSchedule({
       startedAt = now;
       return true;
     },
-    end(now, success) {
+    end(now, success, againMs = refreshMs) {
       startedAt = undefined;
       askedAt = now;
       failures = success ? 0 : failures + 1;
       const backoffMs = Math.min(1_000 * 2 ** Math.min(failures - 1, 10), BACKOFF_MS_MAX);
-      nextAt = now + (success ? refreshMs : backoffMs);
+      nextAt = now + (success ? againMs : backoffMs);
     },
   };
 }

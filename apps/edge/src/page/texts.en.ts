@@ -77,6 +77,10 @@ export const texts = {
     cookies:
       "Your place is kept in a cookie. Allow cookies for this site, then load this page again.",
   },
+  /** After the lead, for as long as it is so. */
+  lastCall: "What is left may be gone soon.",
+  /** Before the lead of whoever has a turn. */
+  soldoutTurn: "Everything is sold or reserved right now, but something may come back.",
   slot: (lifetime: string, window: string) =>
     `Your turn lasts ${lifetime}. Come within ${window}, or the next person goes ahead and you would join again.`,
   /** When there is no claim window besides the turn itself. */

@@ -4,6 +4,7 @@
  */
 import type { DripView } from "@vestibule/contracts/statements";
 import { type EtaRange, aheadOf, etaRange, soonestTurnMs } from "@vestibule/drip/estimate";
+import { lastCallInMs } from "@vestibule/drip/last-call";
 import { servingNumber, slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 
@@ -72,6 +73,8 @@ export interface View {
   readonly eta?: EtaRange | undefined;
   /** The least time to a turn that is not committed; absent without a place, 0 without a statement. */
   readonly soonestMs?: number | undefined;
+  /** Until the last call, 0 while it lasts; absent: there is none. */
+  readonly lastCallInMs?: number | undefined;
   readonly slot?: SlotTimes | undefined;
   /** What a countdown runs to: the opening of the line, of the sale, or of the slot. */
   readonly target?: number | undefined;
@@ -104,7 +107,8 @@ export function viewOf(input: ViewInput): View {
   const { notice = "" } = drip ?? {};
   const reason = state === "paused" ? (drip?.heldReason ?? "") : "";
   const { order } = input;
-  const about = { settings, now, notice, reason, order, isShut, isLost };
+  const lastCall = drip && lastCallInMs(drip, now);
+  const about = { settings, now, notice, reason, order, isShut, isLost, lastCallInMs: lastCall };
   const base = { ...about, state, number, slot };
   if (number === undefined || drip === undefined) {
     const soonestMs = number === undefined ? undefined : 0;

@@ -83,6 +83,15 @@ function labelOfMoment({ state, number }: View): string {
 }
 
 function leadOf(view: View): string {
+  const { state, isShut, lastCallInMs } = view;
+  const lead = leadOfState(view);
+  // A turn that is set stays set: whoever has one is told what it may lead to.
+  if (isShut && (state === "known" || state === "turn")) return `${texts.soldoutTurn} ${lead}`;
+  const waits = state === "waiting" || state === "near";
+  return waits && lastCallInMs === 0 ? `${lead} ${texts.lastCall}` : lead;
+}
+
+function leadOfState(view: View): string {
   const { state, number, settings } = view;
   if (state === "known") {
     const window = Math.round(claimWindowMs(settings) / 1000);

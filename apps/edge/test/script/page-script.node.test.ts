@@ -71,6 +71,77 @@ describe("sold out", () => {
   });
 });
 
+describe("a last call", () => {
+  const lastCall = { from: NOW, until: NOW + 10 * MINUTE };
+  const known = [{ base: 480, count: 60, from: NOW + 9 * MINUTE, until: NOW + 10 * MINUTE }];
+
+  test.each([
+    ["far behind", {}],
+    ["with a turn that is set", { committed: 539, segments: known }],
+  ])(
+    "a page %s looks about every second, and says within one look that all is gone",
+    async (_n, drip) => {
+      const world = new ScriptWorld({ number: 500, drip: { ...drip, lastCall } });
+      await world.pass(5 * MINUTE);
+      const looks = gaps(world.times("drip"));
+      expect(looks.length).toBeGreaterThan(250);
+      expect(Math.max(...looks)).toBeLessThanOrEqual(1_000);
+      expect(Math.min(...looks)).toBeGreaterThanOrEqual(600);
+      world.say({ ...drip, lastCall, state: "soldout" });
+      await world.pass(1_000);
+      expect(world.text("lead")).toContain("sold or reserved");
+      // From then on there is no hurry.
+      const before = world.times("drip").length;
+      await world.pass(2 * MINUTE);
+      expect(world.times("drip").length - before).toBeLessThan(15);
+    },
+  );
+
+  test("a page needs no look to begin with it, and none to end: every second, for the stated span", async () => {
+    const span = { from: NOW + 3 * MINUTE, until: NOW + 5 * MINUTE };
+    const world = new ScriptWorld({ number: 9_000, drip: { state: "prequeue", lastCall: span } });
+    await world.pass(20 * MINUTE);
+    const looks = world.times("drip");
+    const within = (from: number, until: number) =>
+      looks.filter((at) => NOW + at >= from && NOW + at < until).length;
+    expect(within(NOW, span.from)).toBeLessThan(7);
+    expect(within(span.from, span.from + 1_000)).toBeGreaterThanOrEqual(1);
+    expect(within(span.from, span.until)).toBeGreaterThan(110);
+    expect(within(span.until, NOW + 20 * MINUTE)).toBeLessThan(32);
+  });
+
+  test("hidden it looks as ever", async () => {
+    const world = new ScriptWorld({ number: 9_000, hidden: true, drip: { lastCall } });
+    await world.pass(10 * MINUTE);
+    expect(world.times("drip").length).toBeLessThan(16);
+  });
+
+  test("a location in trouble is not asked every second, and is again when it is well", async () => {
+    const world = new ScriptWorld({ number: 9_000, drip: { lastCall } });
+    await world.pass(10_000);
+    world.dripStatus = 503;
+    const before = world.times("drip").length;
+    await world.pass(2 * MINUTE);
+    expect(world.times("drip").length - before).toBeLessThan(10);
+    world.dripStatus = 200;
+    await world.pass(2 * MINUTE);
+    const well = world.times("drip").length;
+    await world.pass(MINUTE);
+    expect(world.times("drip").length - well).toBeGreaterThan(55);
+  });
+
+  test("HP-11: looking every second changes nothing on the page, so that nothing is read out", async () => {
+    const world = new ScriptWorld({ number: 9_000, drip: { lastCall, rate: 1 } });
+    await world.pass(5_000);
+    const [headline, lead] = [world.text("headline"), world.text("lead")];
+    const written = world.written;
+    expect(lead).toContain("What is left may be gone soon.");
+    await world.pass(MINUTE);
+    expect([world.text("headline"), world.text("lead")]).toEqual([headline, lead]);
+    expect(world.written).toBe(written);
+  });
+});
+
 describe("near the front of a line that stands still", () => {
   const stopped = [
     ["sold out", { state: "soldout" as const }],

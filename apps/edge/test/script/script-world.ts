@@ -23,16 +23,29 @@ export interface Asked {
 /** As much of an element as the page's script touches. */
 class Element {
   hidden = false;
-  textContent = "";
+  #text = "";
   dataset: Record<string, string> = {};
   readonly classList = { add: () => undefined, toggle: () => undefined };
   readonly style = { setProperty: () => undefined };
   readonly children: Element[] = [];
   readonly #inner = new Map<string, Element>();
+  readonly #onText: () => void;
 
+  /** `onText`: when text is set, for a live region is read out then. */
+  constructor(onText: () => void) {
+    this.#onText = onText;
+  }
+
+  get textContent(): string {
+    return this.#text;
+  }
+  set textContent(text: string) {
+    this.#onText();
+    this.#text = text;
+  }
   querySelector(selector: string): Element {
     let found = this.#inner.get(selector);
-    if (found === undefined) this.#inner.set(selector, (found = new Element()));
+    if (found === undefined) this.#inner.set(selector, (found = new Element(this.#onText)));
     return found;
   }
   setAttribute(name: string, value: string): void {
@@ -50,6 +63,8 @@ export class ScriptWorld {
   address: string | undefined;
   /** Every state that was shown, in order. */
   readonly states: string[] = [];
+  /** How often text was set on the page. */
+  written = 0;
   drip: Partial<DripView> = {};
   /** What joins and claims are answered. */
   grant: (name: string) => Answer = () => ({ status: 503 });
@@ -59,7 +74,7 @@ export class ScriptWorld {
   #ms = 0;
   #timers: { readonly id: number; readonly at: number; readonly run: () => void }[] = [];
   #ids = 0;
-  readonly #root = new Element();
+  readonly #root = new Element(() => (this.written += 1));
   readonly document = {
     title: "",
     hidden: false,
@@ -99,7 +114,7 @@ export class ScriptWorld {
     this.#element("data").textContent = JSON.stringify({
       ...{ settings, now: NOW, title: EVENT.title, ...known },
     });
-    this.#element("facts").children.push(new Element(), new Element());
+    this.#element("facts").children.push(this.#element("left"), this.#element("right"));
     runInContext(script, createContext(this.#globals()));
   }
 

@@ -336,7 +336,8 @@ export class Waiting {
     this.#timers.later("poll", this.#pollDelayMs(view), () => this.#poll());
   }
 
-  #pollDelayMs({ slot: known, eta, state, soonestMs, isLost, isShut, number }: View): number {
+  #pollDelayMs(view: View): number {
+    const { slot: known, eta, state, soonestMs, isLost, isShut, number, lastCallInMs } = view;
     // What is over says nothing about the slot that makes it good.
     const slot = state === "credit" ? undefined : known;
     if (this.#lookNow) {
@@ -359,6 +360,7 @@ export class Waiting {
       failures: this.#failures,
       advisedMs: this.#advisedMs,
       ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - this.#now() }),
+      lastCallInMs,
       soonestMs: isLost || (isShut && number === undefined) ? SHUT_SOONEST_MS : soonestMs,
     });
     if (state !== "clock" || document.hidden) return delayMs;
