@@ -1,6 +1,7 @@
 /** Bounds of the purchase API, with their units in their names, and the relations that it relies on. */
-import { PURCHASE_DEADLINE_MS_MAX } from "@vestibule/contracts/limits";
+import { PURCHASE_DEADLINE_MS_MAX, SOLD_OUT_TOLD_MS_MAX } from "@vestibule/contracts/limits";
 import { CONNECT_TIMEOUT_MS } from "@vestibule/db/connect";
+import { VISIBLE_DELAY_MS_MAX } from "@vestibule/drip/poll";
 import { CLOCK_ASK_SOON_MS } from "@vestibule/feed/limits";
 import { assert } from "@vestibule/kernel/assert";
 import { GATE_LEASE_MS } from "@vestibule/valkey/inventory-gate";
@@ -80,6 +81,22 @@ export const SUPPLY_RETRY_MS_MAX = 5_000;
 /** One mint's answer to a report. */
 export const SUPPLY_DEADLINE_MS = 1_000;
 
+/** What is left is in its last call when it will be gone within this, at the pace of selling. */
+export const LAST_CALL_AHEAD_MS = 120_000;
+/** It is over when it would last this many times as long, and not sooner than this after it began: so it does not come and go. */
+export const LAST_CALL_LEAVE_FACTOR = 2;
+export const LAST_CALL_STAY_MS = 75_000;
+/** What one admission buys or holds, for the pace that the drip can bring whatever was sold so far. */
+export const LAST_CALL_UNITS_PER_ADMISSION = 2;
+/** The pace is measured over so long, from looks at the stock that are so far apart; of a younger watch over this at least. */
+export const PACE_WINDOW_MS = 60_000;
+export const PACE_LOOK_MS = 5_000;
+export const PACE_SPAN_MS_MIN = 10_000;
+/** How old the drip's rate may be. */
+export const RATE_STALE_MS = 15_000;
+/** How often a mint that knows no last call is told of one again: it may know it by then. */
+export const LAST_CALL_RETRY_MS = 60_000;
+
 /** What is due of the mint's statements is looked at this often. */
 export const FEED_TICK_MS = 250;
 /** Extra looks at the manifest for events that it does not name, per process. */
@@ -112,3 +129,16 @@ assert(DATABASE_STATEMENT_TIMEOUT_MS < DATABASE_DEADLINE_MS, "a statement ends b
 assert(LOOK_DEADLINE_MS <= DATABASE_DEADLINE_MS, "a look is no longer than a purchase");
 assert(REPAIR_ASKED_MS < REPAIR_ROUND_MS, "asking is faster than waiting for one's turn");
 assert(SUPPLY_RETRY_MS <= SUPPLY_RETRY_MS_MAX, "backing off never means asking more often");
+assert(
+  LAST_CALL_AHEAD_MS >=
+    VISIBLE_DELAY_MS_MAX + SUPPLY_LOOK_MS + SUPPLY_RETRY_MS_MAX + SOLD_OUT_TOLD_MS_MAX,
+  "a page that looked just before a last call was told of looks again before it is over",
+);
+assert(
+  PACE_SPAN_MS_MIN <= PACE_WINDOW_MS && PACE_LOOK_MS <= PACE_SPAN_MS_MIN,
+  "a pace is measured between looks of its window",
+);
+assert(
+  LAST_CALL_STAY_MS >= PACE_WINDOW_MS + PACE_LOOK_MS && LAST_CALL_STAY_MS >= 2 * RATE_STALE_MS,
+  "what one instance has seen alone is out of its window, or known to all, before another one may call an end again",
+);

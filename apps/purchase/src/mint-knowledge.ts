@@ -5,7 +5,7 @@ import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
-import { UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
+import { RATE_STALE_MS, UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
 
 export interface MintKnowledge {
   /** Nothing: no key is known, or they are too old to be relied on. */
@@ -25,6 +25,11 @@ export interface MintKnowledge {
   isClockWrong(): boolean;
   /** When the first question for the time has come to an end, or after the feed's bound for waiting. */
   whenClockAsked(): Promise<void>;
+  /**
+   * Slots per minute of an event that goes on, a look of some seconds ago; `undefined` while it is not known, and of
+   * one that has ended. Returns at once.
+   */
+  rate(event: string, now: EpochMs): number | undefined;
   /** Starts the refreshes that are due. Called on a timer; never rejects. */
   tick(now: EpochMs): void;
   isReady(now: EpochMs): boolean;
@@ -77,6 +82,13 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
       if (clock.isAsked) return;
       if (clock.due()) void clock.ask();
       await clock.whenAnswered();
+    },
+    rate: (event, now) => {
+      const found = feed.manifest()?.events.find((each) => each.event === event);
+      if (found === undefined || now >= found.endsAt) return undefined;
+      const thing = dripOf(event);
+      if (feed.isStale(thing, now, RATE_STALE_MS)) refreshDue(thing, now);
+      return feed.drip(event)?.claims.rate;
     },
     tick: (now) => {
       refreshDue("keys", now);

@@ -20,6 +20,7 @@ import { createHoldSweep } from "./holds-sweep.ts";
 import { createHolds } from "./holds.ts";
 import { createHashIdentity } from "./identity.ts";
 import type { CameBack, Ledger } from "./ledger-types.ts";
+import { createLastCalls } from "./last-calls.ts";
 import { createLedger } from "./ledger.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import {
@@ -230,6 +231,8 @@ function supplyReporter(
   const mints = createMintOrder(mintUrls);
   return createSupplyReporter({
     supply,
+    lastCalls: createLastCalls(),
+    rate: (event) => mint.rate(event, clock.now()),
     events: () => mint.events(),
     mints,
     token,

@@ -1,5 +1,5 @@
 /** `PutReport` over the runtime's own `fetch`. */
-import type { PutReport } from "./supply-reporter.ts";
+import type { PutReport } from "./supply-tell.ts";
 
 export const putReport: PutReport = async ({ url, token, body, deadlineMs }) => {
   try {

@@ -1,27 +1,19 @@
 /**
- * Tells the mint when an event is sold out, and when something is left again, until it is heard. Every
- * instance does so for every event: a report is one row of one sequence, and the mint ignores older ones.
+ * Tells the mint when an event is sold out, and when something is left again, and whether what is left will last, until
+ * it is heard. Every instance does so for every event: a report is one row of one sequence, and the mint ignores older
+ * ones.
  */
-import type { MintOrder } from "@vestibule/feed/mint-order";
 import { AppError } from "@vestibule/kernel/app-error";
-import type { Clock } from "@vestibule/kernel/clock";
 import type { Log } from "@vestibule/service/log";
-import type { Secret } from "@vestibule/service/secret";
+import type { LastCalls } from "./last-calls.ts";
 import {
-  SUPPLY_DEADLINE_MS,
+  LAST_CALL_RETRY_MS,
   SUPPLY_LOOK_MS,
   SUPPLY_RETRY_MS,
   SUPPLY_RETRY_MS_MAX,
 } from "./limits.ts";
-import type { PendingReport, Supply } from "./supply.ts";
-
-/** One PUT. The answer's status; `undefined` when there was none within the deadline. Never rejects. */
-export type PutReport = (request: {
-  readonly url: string;
-  readonly token: string;
-  readonly body: string;
-  readonly deadlineMs: number;
-}) => Promise<number | undefined>;
+import { tellMint, type TellOptions } from "./supply-tell.ts";
+import type { Supply, SupplyLevel } from "./supply.ts";
 
 /** Told of an event in which the last piece went, something came back, or stock was set. Returns at once, never throws. */
 export type SupplyWatch = (event: string) => void;
@@ -35,61 +27,45 @@ export interface SupplyReporter {
   idle(): Promise<void>;
 }
 
-export interface ReporterOptions {
+export interface ReporterOptions extends TellOptions {
   readonly supply: Supply;
+  readonly lastCalls: LastCalls;
+  /** Slots per minute of an event, as far as it is known. */
+  readonly rate: (event: string) => number | undefined;
   /** Events of the manifest: the mint knows no others. */
   readonly events: () => readonly string[];
-  readonly mints: MintOrder;
-  readonly token: Secret;
-  readonly put: PutReport;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
-/** The mint heard it. Anything else, also another success, is not its answer. */
-const HEARD = 204;
 const TICKS_PER_LOOK = Math.round(SUPPLY_LOOK_MS / SUPPLY_RETRY_MS);
 const TICKS_MAX = Math.round(SUPPLY_RETRY_MS_MAX / SUPPLY_RETRY_MS);
+const LAST_CALL_RETRY_TICKS = Math.round(LAST_CALL_RETRY_MS / SUPPLY_RETRY_MS);
 
 export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
-  const { supply, events, mints, token, put, clock, log } = options;
+  const { supply, lastCalls, rate, events, clock, log } = options;
   /** Events that are being looked at; `again`: asked for meanwhile. */
   const busy = new Map<string, { again: boolean; done: Promise<void> }>();
   /** Reports that were not heard: how often, and from which tick on they are tried again. */
   const failed = new Map<string, { times: number; fromTick: number }>();
+  /** Where the last call was not understood: from which tick on it is told again. What is sold out is told at once. */
+  const postponed = new Map<string, number>();
+  /** What the last look made of each event; those that stay as they are have none. */
+  const judged = new Map<string, boolean>();
   let ticks = 0;
   let isLooking = false;
 
-  async function send({ event, soldOut, seq }: PendingReport): Promise<boolean> {
-    const body = JSON.stringify({ soldOut, seq });
-    for (const base of mints.urls(clock.now())) {
-      const url = `${base}/v1/supply/events/${event}`;
-      const status = await put({
-        url,
-        token: token.reveal(),
-        body,
-        deadlineMs: SUPPLY_DEADLINE_MS,
-      });
-      if (status === HEARD) {
-        mints.worked(base);
-        return true;
-      }
-      if (status === undefined || status >= 500) mints.failed(base, clock.now());
-      log.info("supply-report-not-heard", { event, seq, url, status: status ?? null });
-    }
-    return false;
-  }
-
   async function lookOnce(event: string): Promise<void> {
-    const report = await supply.look(event);
+    const report = await supply.look(event, judged.get(event));
     if (report === undefined) {
       failed.delete(event);
       return;
     }
-    if (await send(report)) {
-      await supply.acknowledge(report);
-      log.info("supply-reported", { ...report });
+    const heard = await tellMint(options, report);
+    if (heard !== "nothing") {
+      await supply.acknowledge(report, heard);
+      log.info("supply-reported", { ...report, heard });
       failed.delete(event);
+      if (heard === "sold-out") postponed.set(event, ticks + LAST_CALL_RETRY_TICKS);
+      else postponed.delete(event);
       return;
     }
     const times = (failed.get(event)?.times ?? 0) + 1;
@@ -99,10 +75,28 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
     if (Number.isInteger(Math.log2(times))) log.warn("supply-report-fails", { event, times });
   }
 
+  /** Whether there is anything to tell of it. */
+  function isDue(level: SupplyLevel): boolean {
+    const { event, soldOut, told, unheard } = level;
+    const isLastCall = lastCalls.judge(event, {
+      ...level,
+      now: clock.now(),
+      ratePerMinute: rate(event),
+    });
+    if (isLastCall === undefined) judged.delete(event);
+    else judged.set(event, isLastCall);
+    return (
+      soldOut !== told.soldOut ||
+      (isLastCall ?? told.lastCall) !== told.lastCall ||
+      unheard.soldOut ||
+      (unheard.lastCall && ticks >= (postponed.get(event) ?? 0))
+    );
+  }
+
   async function changed(known: readonly string[]): Promise<readonly string[]> {
     isLooking = true;
     try {
-      return await supply.due(known);
+      return (await supply.levels(known)).filter(isDue).map(({ event }) => event);
     } catch (error) {
       report(error, log);
       return [];
@@ -134,7 +128,10 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
       ticks += 1;
       const retries = [...failed].filter(([, { fromTick }]) => ticks >= fromTick);
       const known = new Set(events());
-      for (const event of failed.keys()) if (!known.has(event)) failed.delete(event);
+      for (const map of [failed, postponed, judged]) {
+        for (const event of map.keys()) if (!known.has(event)) map.delete(event);
+      }
+      lastCalls.keep(known);
       const due = new Set(retries.map(([event]) => event).filter((event) => known.has(event)));
       if (ticks % TICKS_PER_LOOK === 0 && known.size > 0 && !isLooking) {
         for (const event of await changed([...known])) if (!failed.has(event)) due.add(event);

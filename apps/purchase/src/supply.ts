@@ -1,64 +1,130 @@
 /**
- * Whether anything is left of each event, as one sequence over all instances. The only code that touches `supply`.
+ * Whether anything is left of each event, and for long, as one sequence over all instances. The only code that
+ * touches `supply`.
  *
  * The mint ignores whatever is not above the last `seq` that it heard. A failover may lose the commits that made
  * the last ones, so that they are made from PostgreSQL's clock: a lost one is always passed.
  */
 import type { SupplyReport } from "@vestibule/contracts/supply-api";
-import type { Database } from "@vestibule/db/connect";
+import type { Database, Sql } from "@vestibule/db/connect";
 
-/** A report that the mint has not acknowledged yet. */
-export interface PendingReport extends SupplyReport {
+/** A report that the mint has not acknowledged yet, at least not all of it. */
+export interface PendingReport extends Required<SupplyReport> {
   readonly event: string;
+  /** A mint that knows no last call has heard the rest. */
+  readonly soldOutHeard: boolean;
+}
+
+/** The stock of one event as it is, and what the mint was told of it. */
+export interface SupplyLevel {
+  readonly event: string;
+  /** Pieces of all skus that are neither sold nor held, and those that are. */
+  readonly left: number;
+  readonly taken: number;
+  readonly soldOut: boolean;
+  readonly told: { readonly soldOut: boolean; readonly lastCall: boolean };
+  /** Since that changed, by PostgreSQL's clock; 0 where nothing was ever told. */
+  readonly toldForMs: number;
+  /** What of it the mint has not acknowledged. */
+  readonly unheard: { readonly soldOut: boolean; readonly lastCall: boolean };
 }
 
 export interface Supply {
-  /** Those of `events` whose row says something else than their stock, or that are not reported yet. */
-  due(events: readonly string[]): Promise<readonly string[]>;
-  /** Looks at the stock, writes down a change, and says what is to be reported. */
-  look(event: string): Promise<PendingReport | undefined>;
-  acknowledge(report: PendingReport): Promise<void>;
+  /** Those of `events` that have stock. */
+  levels(events: readonly string[]): Promise<readonly SupplyLevel[]>;
+  /**
+   * Looks at the stock, writes down a change, and says what is to be reported.
+   *
+   * @param lastCall whether what is left may be gone soon; absent: as it is written down. Nothing left is a last call
+   */
+  look(event: string, lastCall?: boolean): Promise<PendingReport | undefined>;
+  /** `sold-out`: by a mint that knows no last call. */
+  acknowledge(report: PendingReport, heard: "all" | "sold-out"): Promise<void>;
+}
+
+interface Row {
+  readonly soldOut: boolean;
+  readonly lastCall: boolean;
+  readonly seq: number;
+  readonly acked: number;
+  readonly lastCallAcked: number;
 }
 
 export function createSupply(database: Database): Supply {
   return {
-    due: (events) =>
-      database.run(async (sql) => {
-        const rows = await sql<{ event: string }[]>`
-          select s.event
-            from (select event, bool_and(total - sold - held <= 0) as sold_out
-                    from stock where event in (select jsonb_array_elements_text(${sql.json([...events])}))
-                   group by event) s
-            left join supply on supply.event = s.event
-           where s.sold_out <> coalesce(supply.sold_out, false) or supply.acked_seq < supply.seq
-           order by s.event`;
-        return rows.map(({ event }) => event);
-      }),
-    look: (event) =>
+    levels: (events) => database.run((sql) => levelsOf(sql, events)),
+    look: (event, lastCall) =>
       database.transaction(async (tx) => {
         // A new row says what the mint believes without being told.
         await tx`
-          insert into supply (event, sold_out, seq, acked_seq) values (${event}, false, 1, 1)
+          insert into supply (event, sold_out, seq, acked_seq, last_call_acked_seq)
+          values (${event}, false, 1, 1, 1)
           on conflict do nothing`;
-        const [told] = await tx<{ soldOut: boolean; seq: number; acked: number }[]>`
-          select sold_out as "soldOut", seq, acked_seq as acked from supply
-           where event = ${event} for no key update`;
+        const columns = tx`
+          supply.sold_out as "soldOut", last_call as "lastCall", seq, acked_seq as acked,
+          last_call_acked_seq as "lastCallAcked"`;
+        const [told] = await tx<Row[]>`
+          select ${columns} from supply where event = ${event} for no key update`;
+        const wanted = lastCall ?? told?.lastCall ?? false;
         // After the row's lock: this transaction's look at the stock is the latest one.
-        const [change] = await tx<{ soldOut: boolean; seq: number }[]>`
+        const [change] = await tx<Row[]>`
           update supply
              set sold_out = s.sold_out,
+                 last_call = ${wanted} or s.sold_out,
                  seq = greatest(seq + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)
             from (select coalesce(bool_and(total - sold - held <= 0), false) as sold_out
                     from stock where event = ${event}) s
-           where supply.event = ${event} and supply.sold_out <> s.sold_out
-          returning supply.sold_out as "soldOut", seq`;
-        if (change !== undefined) return { event, ...change };
-        if (told === undefined || told.acked >= told.seq) return undefined;
-        return { event, soldOut: told.soldOut, seq: told.seq };
+           where supply.event = ${event}
+             and (supply.sold_out <> s.sold_out or supply.last_call <> (${wanted} or s.sold_out))
+          returning ${columns}`;
+        const row = change ?? told;
+        if (row === undefined) return undefined;
+        const soldOutHeard = row.acked >= row.seq;
+        if (soldOutHeard && row.lastCallAcked >= row.seq) return undefined;
+        const { soldOut, lastCall: isLastCall, seq } = row;
+        return { event, soldOut, lastCall: isLastCall, seq, soldOutHeard };
       }),
-    acknowledge: ({ event, seq }) =>
+    acknowledge: ({ event, seq }, heard) =>
       database.run(async (sql) => {
-        await sql`update supply set acked_seq = ${seq} where event = ${event} and acked_seq < ${seq}`;
+        const lastCallSeq = heard === "all" ? seq : 0;
+        await sql`
+          update supply
+             set acked_seq = greatest(acked_seq, ${seq}::bigint),
+                 last_call_acked_seq = greatest(last_call_acked_seq, ${lastCallSeq}::bigint)
+           where event = ${event} and (acked_seq < ${seq} or last_call_acked_seq < ${lastCallSeq})`;
       }),
   };
+}
+
+interface LevelRow {
+  readonly event: string;
+  readonly left: number;
+  readonly taken: number;
+  readonly soldOut: boolean;
+  readonly toldSoldOut: boolean;
+  readonly toldLastCall: boolean;
+  readonly toldForMs: number;
+  readonly soldOutUnheard: boolean;
+  readonly lastCallUnheard: boolean;
+}
+
+async function levelsOf(sql: Sql, events: readonly string[]): Promise<readonly SupplyLevel[]> {
+  const rows = await sql<LevelRow[]>`
+    select s.event, s.remaining as left, s.taken, s.sold_out as "soldOut",
+           coalesce(supply.sold_out, false) as "toldSoldOut",
+           coalesce(supply.last_call, false) as "toldLastCall",
+           coalesce((extract(epoch from clock_timestamp()) * 1000)::bigint - seq, 0) as "toldForMs",
+           coalesce(acked_seq < seq, false) as "soldOutUnheard",
+           coalesce(last_call_acked_seq < seq, false) as "lastCallUnheard"
+      from (select event, sum(total - sold - held) as remaining, sum(sold + held) as taken,
+                   bool_and(total - sold - held <= 0) as sold_out
+              from stock where event in (select jsonb_array_elements_text(${sql.json([...events])}))
+             group by event) s
+      left join supply on supply.event = s.event
+     order by s.event`;
+  return rows.map(({ toldSoldOut, toldLastCall, soldOutUnheard, lastCallUnheard, ...level }) => ({
+    ...level,
+    told: { soldOut: toldSoldOut, lastCall: toldLastCall },
+    unheard: { soldOut: soldOutUnheard, lastCall: lastCallUnheard },
+  }));
 }

@@ -4,7 +4,7 @@ import { parseJwks } from "@vestibule/keys/key-set";
 import { sleep } from "@vestibule/feed/fetch-text.system";
 import { createMintFeed } from "@vestibule/feed/mint-feed";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
-import { signManifest } from "@vestibule/token/sign";
+import { signDrip, signManifest } from "@vestibule/token/sign";
 import { beforeEach, expect, test } from "vitest";
 import { createMintKnowledge, type MintKnowledge } from "../src/mint-knowledge.ts";
 import { eventOf, ISSUER, newSigningKey } from "./purchase-world.ts";
@@ -12,6 +12,9 @@ import { eventOf, ISSUER, newSigningKey } from "./purchase-world.ts";
 let clock: FakeClock;
 let events: string[];
 let manifestsAsked: number;
+let dripsAsked: string[];
+/** Of an event that is not said here the end is far. */
+let endsAt: Map<string, number>;
 let knowledge: MintKnowledge;
 /** The manifest is held back until this is called. */
 let answerNow: (() => void) | undefined;
@@ -21,6 +24,8 @@ beforeEach(async () => {
   clock = new FakeClock();
   events = ["spring"];
   manifestsAsked = 0;
+  dripsAsked = [];
+  endsAt = new Map();
   isHeldBack = false;
   const { signingKey, publicJwk } = await newSigningKey();
   const bootKeys = await parseJwks({ keys: [publicJwk] });
@@ -38,7 +43,22 @@ beforeEach(async () => {
       if (isManifest) manifestsAsked += 1;
       seq += 1;
       const iat = toSeconds(clock.now());
-      const claims = { iss: ISSUER, iat, exp: iat + 3_600, seq, events: events.map(eventOf) };
+      const about = { iss: ISSUER, iat, exp: iat + 3_600, seq };
+      const drip = /events\/(.*)\/drip$/.exec(url)?.[1];
+      if (drip !== undefined) {
+        dripsAsked.push(drip);
+        const text = await signDrip(signingKey, {
+          ...about,
+          ...{ aud: drip, at: clock.now(), state: "open", segments: [], serving: 0, committed: 0 },
+          ...{ skips: [], issued: 0, rate: 600, notice: "", cuts: [], endsAt: clock.now() + 1 },
+        });
+        return ok({ text, roundTripMs: 1 });
+      }
+      const named = events.map((event) => {
+        const known = eventOf(event);
+        return { ...known, endsAt: endsAt.get(event) ?? known.endsAt };
+      });
+      const claims = { ...about, events: named };
       const text = await signManifest(signingKey, claims);
       if (isHeldBack && isManifest) await new Promise<void>((resolve) => (answerNow = resolve));
       return ok({ text, roundTripMs: 1 });
@@ -96,4 +116,29 @@ test("a clock that stepped back keeps nobody from looking", async () => {
   clock.set(epochMs(clock.now() - 3_600_000));
   events.push("summer");
   expect(await terms("summer")).toMatchObject({ event: "summer" });
+});
+
+test("the drip's rate is known a moment after it was asked for, without waiting, and looked at every 15 s and not more", async () => {
+  const rate = (event: string) => knowledge.rate(event, clock.now());
+  expect(rate("spring")).toBeUndefined();
+  await expect.poll(() => rate("spring")).toBe(600);
+  for (let second = 0; second < 60; second += 1) {
+    clock.advance(1_000);
+    expect(rate("spring")).toBe(600);
+    await sleep(0);
+  }
+  expect(dripsAsked.length).toBeLessThanOrEqual(5);
+});
+
+test("nobody asks for the rate of an event that has ended, or that there is not", async () => {
+  events.push("autumn");
+  endsAt.set("autumn", clock.now());
+  expect(await terms("autumn")).toMatchObject({ event: "autumn" });
+  for (let looks = 0; looks < 20; looks += 1) {
+    expect(knowledge.rate("autumn", clock.now())).toBeUndefined();
+    expect(knowledge.rate("winter", clock.now())).toBeUndefined();
+    clock.advance(1_000);
+    await sleep(0);
+  }
+  expect(dripsAsked).toEqual([]);
 });

@@ -24,7 +24,9 @@ export const SHOP_TOKEN = "the-token-of-the-shop-in-purchase-tests";
 /** A mint that publishes what a test says, and counts who asks. */
 export interface FakeMint {
   /** What `PUT /v1/supply/events/{event}` was told, in the order of arrival, and how it is answered. */
-  readonly reports: { event: string; authorization: string; soldOut: boolean; seq: number }[];
+  readonly reports: ({ event: string; authorization: string } & SupplyReport)[];
+  /** False: it refuses a report that has one, as releases before it do. */
+  knowsLastCall: boolean;
   supplyAnswer: number | "silence" | "cut-off";
   readonly url: string;
   readonly signingKey: SigningKey;
@@ -96,6 +98,7 @@ export async function startFakeMint(clock: FakeClock): Promise<FakeMint> {
     away: false,
     asked: 0,
     reports: [],
+    knowsLastCall: true,
     supplyAnswer: 204,
     close: () => {
       server.close();
@@ -112,7 +115,12 @@ function hearReport(mint: FakeMint, request: IncomingMessage, response: ServerRe
   request.on("data", (chunk: Buffer) => (text += chunk.toString()));
   request.on("end", () => {
     const { supplyAnswer } = mint;
-    mint.reports.push({ event, authorization, ...(JSON.parse(text) as SupplyReport) });
+    const report = JSON.parse(text) as SupplyReport;
+    if (!mint.knowsLastCall && report.lastCall !== undefined) {
+      response.writeHead(400).end();
+      return;
+    }
+    mint.reports.push({ event, authorization, ...report });
     if (supplyAnswer === "silence") return;
     if (supplyAnswer === "cut-off") request.socket.destroy();
     else response.writeHead(mint.away ? 503 : supplyAnswer).end();

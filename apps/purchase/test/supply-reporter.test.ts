@@ -3,16 +3,27 @@ import { AppError } from "@vestibule/kernel/app-error";
 import { type LogFields, silentLog } from "@vestibule/service/log";
 import { Secret } from "@vestibule/service/secret";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
-import { beforeEach, expect, test } from "vitest";
-import { createSupplyReporter, type PutReport } from "../src/supply-reporter.ts";
-import type { PendingReport, Supply } from "../src/supply.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { createSupplyReporter } from "../src/supply-reporter.ts";
+import type { PutReport } from "../src/supply-tell.ts";
+import type { Supply } from "../src/supply.ts";
 
 const MINTS = ["https://one.test", "https://two.test"];
 const TOKEN = "the-token-of-the-supply-of-these-tests";
 
-/** The table, and the stock beside it. */
+interface Row {
+  readonly soldOut: boolean;
+  readonly lastCall: boolean;
+  readonly seq: number;
+  readonly acked: number;
+  readonly lastCallAcked: number;
+}
+const FIRST: Row = { soldOut: false, lastCall: false, seq: 1, acked: 1, lastCallAcked: 1 };
+
+/** The table, the stock beside it, and what the pace of selling says of it. */
 let soldOut: Map<string, boolean>;
-let rows: Map<string, PendingReport & { acked: number }>;
+let rows: Map<string, Row>;
+let lastCall: Map<string, boolean | undefined>;
 let events: string[];
 let sent: { url: string; body: string; token: string; deadlineMs: number }[];
 /** What each mint answers, by base address. */
@@ -22,6 +33,7 @@ let lines: { event: string; fields: LogFields }[];
 beforeEach(() => {
   soldOut = new Map();
   rows = new Map();
+  lastCall = new Map();
   events = ["spring"];
   sent = [];
   answers = new Map(MINTS.map((base) => [base, () => 204]));
@@ -29,22 +41,32 @@ beforeEach(() => {
 });
 
 const supply: Supply = {
-  due: async (names) =>
-    names.filter((name) => {
-      const row = rows.get(name);
-      const says = row?.soldOut ?? false;
-      return says !== (soldOut.get(name) ?? false) || (row !== undefined && row.acked < row.seq);
+  levels: async (names) =>
+    names.map((event) => {
+      const row = rows.get(event) ?? FIRST;
+      return {
+        event,
+        ...{ left: 1, taken: 0, toldForMs: 0, soldOut: soldOut.get(event) ?? false, told: row },
+        unheard: { soldOut: row.acked < row.seq, lastCall: row.lastCallAcked < row.seq },
+      };
     }),
-  look: async (event) => {
-    const row = rows.get(event) ?? { event, soldOut: false, seq: 1, acked: 1 };
-    const now = soldOut.get(event) ?? false;
-    const next = row.soldOut === now ? row : { ...row, soldOut: now, seq: row.seq + 1 };
+  look: async (event, wanted) => {
+    const row = rows.get(event) ?? FIRST;
+    const isOut = soldOut.get(event) ?? false;
+    const now = { soldOut: isOut, lastCall: isOut || (wanted ?? row.lastCall) };
+    const isSame = row.soldOut === now.soldOut && row.lastCall === now.lastCall;
+    const next = isSame ? row : { ...row, ...now, seq: row.seq + 1 };
     rows.set(event, next);
-    return next.acked < next.seq ? { event, soldOut: now, seq: next.seq } : undefined;
+    const soldOutHeard = next.acked >= next.seq;
+    if (soldOutHeard && next.lastCallAcked >= next.seq) return undefined;
+    return { event, ...now, seq: next.seq, soldOutHeard };
   },
-  acknowledge: async ({ event, seq }) => {
+  acknowledge: async ({ event, seq }, heard) => {
     const row = rows.get(event);
-    if (row !== undefined && row.acked < seq) rows.set(event, { ...row, acked: seq });
+    if (row === undefined) return;
+    const acked = Math.max(row.acked, seq);
+    const lastCallAcked = heard === "all" ? Math.max(row.lastCallAcked, seq) : row.lastCallAcked;
+    rows.set(event, { ...row, acked, lastCallAcked });
   },
 };
 
@@ -57,6 +79,8 @@ function reporterOf(over: Partial<Supply> = {}) {
   const line = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
   return createSupplyReporter({
     supply: { ...supply, ...over },
+    lastCalls: { judge: (event) => lastCall.get(event), keep: () => undefined },
+    rate: () => 60,
     events: () => events,
     mints: createMintOrder(MINTS),
     token: new Secret(TOKEN),
@@ -66,7 +90,8 @@ function reporterOf(over: Partial<Supply> = {}) {
   });
 }
 
-const bodies = () => sent.map(({ body }) => JSON.parse(body) as { soldOut: boolean; seq: number });
+const bodies = () =>
+  sent.map(({ body }) => JSON.parse(body) as { soldOut: boolean; lastCall?: boolean; seq: number });
 
 test("the last seat is told at once, to the first mint that hears it, and once", async () => {
   const reporter = reporterOf();
@@ -79,7 +104,7 @@ test("the last seat is told at once, to the first mint that hears it, and once",
     {
       url: "https://one.test/v1/supply/events/spring",
       token: TOKEN,
-      body: '{"soldOut":true,"seq":2}',
+      body: '{"soldOut":true,"lastCall":true,"seq":2}',
       deadlineMs: 1_000,
     },
   ]);
@@ -94,8 +119,8 @@ test("what nobody said is found within a second, and what came back is told as w
   await reporter.tick();
   await reporter.tick();
   expect(bodies()).toEqual([
-    { soldOut: true, seq: 2 },
-    { soldOut: false, seq: 3 },
+    { soldOut: true, lastCall: true, seq: 2 },
+    { soldOut: false, lastCall: true, seq: 3 },
   ]);
 });
 
@@ -140,7 +165,7 @@ test("every mint away: tried after 0.5, 1, 2, 4, 5, 5 … s, and heard when one 
   soldOut.set("spring", false);
   for (const base of MINTS) answers.set(base, () => 204);
   for (let tick = 0; tick < 10; tick += 1) await reporter.tick();
-  expect(bodies().at(-1)).toEqual({ soldOut: false, seq: 3 });
+  expect(bodies().at(-1)).toEqual({ soldOut: false, lastCall: true, seq: 3 });
   expect(rows.get("spring")).toMatchObject({ seq: 3, acked: 3 });
   expect(bodies().filter(({ seq }) => seq === 3)).toHaveLength(1);
 });
@@ -171,8 +196,8 @@ test("a slow mint: a change meanwhile is told afterwards, in order", async () =>
   slow.resolve(204);
   await reporter.idle();
   expect(bodies()).toEqual([
-    { soldOut: true, seq: 2 },
-    { soldOut: false, seq: 3 },
+    { soldOut: true, lastCall: true, seq: 2 },
+    { soldOut: false, lastCall: true, seq: 3 },
   ]);
 });
 
@@ -191,7 +216,7 @@ test("two instances: every report carries the sequence of both, and what is ackn
 
 test("PostgreSQL away is waited for; an event that the mint does not know any more is let go", async () => {
   const away = () => Promise.reject(new AppError("unavailable"));
-  const reporter = reporterOf({ due: away, look: away });
+  const reporter = reporterOf({ levels: away, look: away });
   reporter.look("spring");
   await reporter.idle();
   for (let ticks = 0; ticks < 4; ticks += 1) await reporter.tick();
@@ -206,4 +231,75 @@ test("PostgreSQL away is waited for; an event that the mint does not know any mo
   const before = sent.length;
   for (let ticks = 0; ticks < 40; ticks += 1) await other.tick();
   expect(sent.length).toBe(before);
+});
+
+test("a last call is told once it begins and once it is over, and whatever is not clear changes nothing", async () => {
+  const reporter = reporterOf();
+  const pass = async (seconds: number) => {
+    for (let ticks = 0; ticks < 2 * seconds; ticks += 1) await reporter.tick();
+  };
+  for (const now of [undefined, true, true, undefined, false, undefined, false]) {
+    lastCall.set("spring", now);
+    await pass(5);
+  }
+  expect(bodies()).toEqual([
+    { soldOut: false, lastCall: true, seq: 2 },
+    { soldOut: false, lastCall: false, seq: 3 },
+  ]);
+});
+
+test("what is sold out is told with the last call that there is", async () => {
+  const reporter = reporterOf();
+  lastCall.set("spring", true);
+  for (let ticks = 0; ticks < 4; ticks += 1) await reporter.tick();
+  soldOut.set("spring", true);
+  reporter.look("spring");
+  await reporter.idle();
+  expect(bodies().at(-1)).toEqual({ soldOut: true, lastCall: true, seq: 3 });
+});
+
+describe("a mint from before there was a last call", () => {
+  /** It refuses what it does not know; a newer one takes all. */
+  let isOlder: boolean;
+  beforeEach(() => {
+    isOlder = true;
+    const answer = () => {
+      const { lastCall: known } = bodies().at(-1) ?? {};
+      return isOlder && known !== undefined ? 400 : 204;
+    };
+    for (const base of MINTS) answers.set(base, answer);
+  });
+
+  test("hears of sold out in the same moment, and is asked about the rest once a minute", async () => {
+    const reporter = reporterOf();
+    lastCall.set("spring", true);
+    for (let ticks = 0; ticks < 4; ticks += 1) await reporter.tick();
+    expect(bodies()).toEqual([
+      { soldOut: false, lastCall: true, seq: 2 },
+      { soldOut: false, seq: 2 },
+    ]);
+    soldOut.set("spring", true);
+    reporter.look("spring");
+    await reporter.idle();
+    expect(bodies().at(-1)).toEqual({ soldOut: true, seq: 3 });
+    sent.length = 0;
+    for (let ticks = 0; ticks < 600; ticks += 1) await reporter.tick();
+    expect(bodies()).toEqual(
+      Array.from({ length: 5 }, () => ({ soldOut: true, lastCall: true, seq: 3 })),
+    );
+    expect(lines.map(({ event }) => event)).not.toContain("supply-report-fails");
+  });
+
+  test("is told of the last call within a minute of its upgrade, with the number that it knows", async () => {
+    const reporter = reporterOf();
+    lastCall.set("spring", true);
+    for (let ticks = 0; ticks < 4; ticks += 1) await reporter.tick();
+    isOlder = false;
+    for (let ticks = 0; ticks < 122; ticks += 1) await reporter.tick();
+    expect(bodies().at(-1)).toEqual({ soldOut: false, lastCall: true, seq: 2 });
+    expect(rows.get("spring")).toMatchObject({ acked: 2, lastCallAcked: 2 });
+    const before = sent.length;
+    for (let ticks = 0; ticks < 600; ticks += 1) await reporter.tick();
+    expect(sent.length).toBe(before);
+  });
 });

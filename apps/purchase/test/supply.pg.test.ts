@@ -25,15 +25,16 @@ afterEach(async () => {
 const buy = async (sku: string, path = "purchases") =>
   world.buy(await world.fan(), { path, body: { sku, quantity: 1 } });
 const reports = () =>
-  world.mint.reports.map(({ event, soldOut, seq }) => ({ event, soldOut, seq }));
-/** What the mint was told of the event, a change each, in the order of their sequence. */
+  world.mint.reports.map(({ authorization: _authorization, ...report }) => report);
+/** What the mint was told of the event being sold out, a change each, in the order of their sequence. */
 const told = () => {
   const bySeq = new Map(reports().map(({ soldOut, seq }) => [seq, soldOut]));
-  return [...bySeq].toSorted(([a], [b]) => a - b).map(([, soldOut]) => soldOut);
+  const inOrder = [...bySeq].toSorted(([a], [b]) => a - b).map(([, soldOut]) => soldOut);
+  return inOrder.filter((soldOut, index) => soldOut !== (inOrder[index - 1] ?? false));
 };
 const row = async () => {
   const [found] = await world.database.sql`
-    select sold_out as "soldOut", acked_seq = seq as heard from supply where event = ${EVENT}`;
+    select sold_out as "soldOut", acked_seq = seq and last_call_acked_seq = seq as heard from supply where event = ${EVENT}`;
   return found;
 };
 
@@ -79,7 +80,7 @@ test.each([["silence"], ["cut-off"], [503], [401], [200]] as const)(
     expect(await row()).toEqual({ soldOut: true, heard: false });
     world.mint.supplyAnswer = 204;
     await expect.poll(row, { timeout: 8_000 }).toEqual({ soldOut: true, heard: true });
-    const [first, ...more] = reports();
+    const [first, ...more] = reports().filter(({ soldOut }) => soldOut);
     for (const report of more) expect(report).toEqual(first);
   },
 );
@@ -96,10 +97,10 @@ test("an event that sells out while everything changes: a number of the sequence
   await world.database.sql`update stock set total = 0`;
   await expect.poll(row, { timeout: 3_000 }).toMatchObject({ soldOut: true });
   await expect.poll(row).toEqual({ soldOut: true, heard: true });
-  const saidBySeq = new Map<number, boolean>();
-  for (const { soldOut, seq } of reports()) {
-    expect(saidBySeq.get(seq) ?? soldOut).toBe(soldOut);
-    saidBySeq.set(seq, soldOut);
+  const saidBySeq = new Map<number, object>();
+  for (const report of reports()) {
+    expect(saidBySeq.get(report.seq) ?? report).toEqual(report);
+    saidBySeq.set(report.seq, report);
   }
   expect(told().at(-1)).toBe(true);
 });
@@ -112,7 +113,10 @@ test("a failover that lost the last commits: what is told afterwards is above al
   for (const isRowLost of [false, true]) {
     // The promoted server never had them.
     if (isRowLost) await world.database.sql`delete from supply`;
-    else await world.database.sql`update supply set sold_out = false, seq = 1, acked_seq = 1`;
+    else {
+      await world.database
+        .sql`update supply set sold_out = false, seq = 1, acked_seq = 1, last_call_acked_seq = 1`;
+    }
     await expect.poll(row, { timeout: 3_000 }).toEqual({ soldOut: true, heard: true });
     expect(reports().at(-1)!.seq).toBeGreaterThan(heard);
   }
@@ -120,7 +124,8 @@ test("a failover that lost the last commits: what is told afterwards is above al
 
 test("an event without stock, and one with some left, are never told of", async () => {
   await world.setStock("autumn", "seat", 2);
-  expect(await supply.due([EVENT, "autumn", "winter"])).toEqual([]);
+  const levels = await supply.levels([EVENT, "autumn", "winter"]);
+  expect(levels.map(({ event }) => event)).toEqual(["autumn", EVENT]);
   expect(await supply.look("winter")).toBeUndefined();
   expect(await supply.look("autumn")).toBeUndefined();
   expect(await createStock(world.database).skus([EVENT, "autumn", "winter"])).toEqual([
@@ -128,7 +133,62 @@ test("an event without stock, and one with some left, are never told of", async 
     { event: EVENT, sku: "box", perPurchaseMax: 100 },
     { event: EVENT, sku: "seat", perPurchaseMax: 100 },
   ]);
-  expect(world.mint.reports).toEqual([]);
+  expect(reports().filter(({ soldOut }) => soldOut)).toEqual([]);
+});
+
+const lastCalls = () => reports().map(({ lastCall }) => lastCall);
+
+test("what the drip can bring the buyers of within two minutes is in its last call at once, by one report", async () => {
+  // 60 a minute: 240 of them.
+  await expect.poll(lastCalls, { timeout: 6_000 }).toEqual([true]);
+  await expect.poll(row).toEqual({ soldOut: false, heard: true });
+  await world.setStock(EVENT, "late", 239);
+  expect((await supply.levels([EVENT]))[0]).toMatchObject({ left: 241, told: { lastCall: true } });
+  await buy("seat");
+  await buy("box");
+  await world.setStock(EVENT, "late", 0);
+  await expect.poll(told, { timeout: 3_000 }).toEqual([true]);
+  expect(reports().at(-1)).toMatchObject({ soldOut: true, lastCall: true });
+});
+
+test("of many who find it at once one writes a last call down, and it is due until it is heard", async () => {
+  // The mint knows no such event: nobody else looks at it.
+  await world.setStock("winter", "seat", 5);
+  const looks = await Promise.all(many(20, () => supply.look("winter", true)));
+  expect(new Set(looks.map((report) => report?.seq)).size).toBe(1);
+  const [report] = looks;
+  expect(report).toMatchObject({ soldOut: false, lastCall: true, soldOutHeard: false });
+  await supply.acknowledge(report!, "sold-out");
+  expect(await supply.look("winter")).toEqual({ ...report, soldOutHeard: true });
+  await supply.acknowledge(report!, "all");
+  expect(await supply.look("winter", true)).toBeUndefined();
+  const over = await supply.look("winter", false);
+  expect(over).toMatchObject({ soldOut: false, lastCall: false });
+  expect(over!.seq).toBeGreaterThan(report!.seq);
+});
+
+test("a mint that knows no last call hears that all is gone; a newer one that follows it hears the rest", async () => {
+  world.mint.knowsLastCall = false;
+  await buy("seat");
+  await buy("box");
+  await expect.poll(told, { timeout: 5_000 }).toEqual([true]);
+  const unheard = async () => (await supply.levels([EVENT]))[0]?.unheard;
+  await expect.poll(unheard).toEqual({ soldOut: false, lastCall: true });
+  expect(await supply.look(EVENT)).toMatchObject({ soldOut: true, soldOutHeard: true });
+});
+
+test("the release before, which knows sold out alone, raises and acknowledges numbers beside this one: nothing is lost", async () => {
+  await supply.look(EVENT, true);
+  const { sql } = world.database;
+  // What its `look` and `acknowledge` do.
+  await sql`
+    update supply set sold_out = true, seq = greatest(seq + 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)
+     where event = ${EVENT}`;
+  await sql`update supply set acked_seq = seq where event = ${EVENT} and acked_seq < seq`;
+  await world.setStock(EVENT, "seat", 0);
+  await world.setStock(EVENT, "box", 0);
+  await expect.poll(row, { timeout: 3_000 }).toEqual({ soldOut: true, heard: true });
+  expect(reports().at(-1)).toMatchObject({ soldOut: true, lastCall: true });
 });
 
 test("without a token nothing is told", async () => {
