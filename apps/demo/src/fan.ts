@@ -15,6 +15,7 @@ import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { PurchaseAnswer } from "@vestibule/contracts/purchase-api";
 import type { DripView } from "@vestibule/contracts/statements";
 import { soonestTurnMs } from "@vestibule/drip/estimate";
+import { lastCallInMs } from "@vestibule/drip/last-call";
 import { slotOf } from "@vestibule/drip/line";
 import { pollDelayMs } from "@vestibule/drip/poll";
 
@@ -160,7 +161,10 @@ async function waitForSlot(
     const opensAt = slotOf(view.segments, place.number, view);
     if (opensAt !== undefined) return opensAt;
     if (view.committed >= place.number && view.heldSince === undefined) return "on-demand";
-    await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs }));
+    const lastCall = lastCallInMs(view, now);
+    await world.sleep(
+      pollDelayMs({ random: world.random(), claimWindowMs, soonestMs, lastCallInMs: lastCall }),
+    );
   }
 }
 

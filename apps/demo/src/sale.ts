@@ -19,6 +19,8 @@ const SALE_DAYS = 30;
 /** A no-show's slot goes to somebody else after this: visibly, within one look at the display. */
 export const CLAIM_WINDOW_SECONDS = Math.min(60, CLAIM_WINDOW_SECONDS_DEFAULT);
 const PER_PURCHASE_MAX = 4;
+/** With a larger crowd there is no last call: this one machine would do nothing but look. */
+const LAST_CALL_FANS_MAX = 1_000;
 
 /** What the launcher reads of `GET {mint}/v1/admin/events/{event}`. */
 export interface EventStatus {
@@ -29,6 +31,7 @@ export interface EventStatus {
   readonly upcoming: number;
   readonly claimed: number;
   readonly ratePerMinute: number;
+  readonly lastCallSeconds?: number;
   /** When an organizer declared it sold out: that is final, other than seats that ran out. */
   readonly soldoutAt?: number;
 }
@@ -215,6 +218,10 @@ async function goOn(given: {
       );
     }
   }
+  const lastCallSeconds = lastCallSecondsWith(options.fans ?? stored.fans);
+  if (options.fans !== undefined && lastCallSeconds !== found.lastCallSeconds) {
+    await admin.changeEvent(stored.event, { lastCallSeconds });
+  }
   const fixed = [
     ["--lifetime", options.lifetimeSeconds, stored.lifetimeSeconds],
     ["--horizon", options.horizonSeconds, stored.horizonSeconds],
@@ -248,9 +255,13 @@ function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): Event
     bypass: [],
     homePath: `/events/${event}`,
     holdingStatus: 200,
-    lastCallSeconds: LAST_CALL_SECONDS_DEFAULT,
+    lastCallSeconds: lastCallSecondsWith(sale.fans),
     accent: "#0b6e4f",
   };
+}
+
+function lastCallSecondsWith(fans: number = DEFAULTS.fans): number {
+  return fans > LAST_CALL_FANS_MAX ? 0 : LAST_CALL_SECONDS_DEFAULT;
 }
 
 function stockOf(total: number): SomeStock {

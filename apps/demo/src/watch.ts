@@ -129,7 +129,7 @@ export function letInSoFar(given: { claimed: number; serving: number; before: nu
 export function turnWords(before: string, after: string): string | undefined {
   if (before === after) return undefined;
   if (after === "soldout")
-    return "Sold out: every edge knows within two seconds, and each page says so at its next look.";
+    return "Sold out: within two seconds every page that is open and visible says so.";
   if (before === "soldout" && after === "open") return "Seats came back: the sale goes on.";
   return undefined;
 }

@@ -102,6 +102,19 @@ test("what a first start of an older version wrote knows no crowd, and goes on",
   expect((await start("--fans 3", old)).sale).toMatchObject({ fans: 3 });
 });
 
+test("pages look every second in a last call, unless the crowd is more than one machine can play", async () => {
+  const { sale } = await start("--fans 1000");
+  expect(events.get("demo")).toMatchObject({ lastCallSeconds: 600 });
+  await start("", sale);
+  expect(events.get("demo")).toMatchObject({ lastCallSeconds: 600 });
+  const { sale: larger } = await start("--fans 1001", sale);
+  expect(events.get("demo")).toMatchObject({ lastCallSeconds: 0 });
+  await start("", larger);
+  expect(events.get("demo")).toMatchObject({ lastCallSeconds: 0 });
+  await start("--fans 10", larger);
+  expect(events.get("demo")).toMatchObject({ lastCallSeconds: 600 });
+});
+
 test("another port is another sale: its links and its hosts are of that port", async () => {
   const { sale } = await start("--seats 5");
   const next = await start("", sale, 9_000);

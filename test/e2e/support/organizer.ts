@@ -16,6 +16,7 @@ export interface EventStatus extends EventSettings {
   readonly claimed: number;
   readonly lapsed: number;
   readonly heldSince?: number;
+  readonly lastCall?: { readonly from: number; readonly until: number };
 }
 
 export class Organizer {
@@ -60,6 +61,14 @@ export class Organizer {
     );
     if (status !== 200) throw new Error(`stock: ${status}`);
     return body.sold;
+  }
+
+  async setStock(total: number): Promise<void> {
+    const { purchase, sku } = this.#ready;
+    const url = `${purchase}/v1/admin/events/${this.#event}/stock/${sku}`;
+    const headers = this.#authorization;
+    const { status, text } = await send(url, { method: "PUT", headers, json: { total } });
+    if (status > 299) throw new Error(`stock: ${status} ${text}`);
   }
 
   get #authorization(): Record<string, string> {
