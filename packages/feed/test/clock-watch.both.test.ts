@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type ClockReport, clockReportSchema } from "@vestibule/contracts/edges-api";
+import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { refuse, ok } from "@vestibule/kernel/result";
 import { type EpochMs, epochMs, epochSeconds } from "@vestibule/kernel/units";
 import type { PublicJwk } from "@vestibule/keys/public-key";
@@ -37,6 +38,13 @@ beforeAll(async () => {
 
 /** What a mint makes of a question. */
 type Answering = (question: { nonce: string; at: number }) => ReturnType<FetchText>;
+
+/** Named by the manifest: a drip that came before one that does not name it would be forgotten with it. */
+const DEMO: ManifestEvent = {
+  ...{ event: "demo", title: "Demo", hosts: ["shop.example"], paths: ["/demo"], bypass: [] },
+  ...{ homePath: "/demo", lifetimeSeconds: 600, claimWindowSeconds: 180, holdingStatus: 200 },
+  ...{ accent: "#0b6e4f", endsAt: START + 86_400_000 },
+};
 
 /** One location and its mints in simulated time, which is the mint's; what is asked takes `WAY_MS` each way. */
 class World {
@@ -98,7 +106,7 @@ class World {
     const signed = { iss: ISSUER, iat, seq: at, keysSeq: this.keysSeq };
     if (url.endsWith("/manifest"))
       return said(
-        await signManifest(pair.signingKey, { ...signed, exp: iat + 604_800, events: [] }),
+        await signManifest(pair.signingKey, { ...signed, exp: iat + 604_800, events: [DEMO] }),
       );
     const drip = await signDrip(pair.signingKey, {
       ...{ ...signed, aud: "demo", exp: iat + 3_600, at, state: "open", segments: [], serving: 0 },
