@@ -14,7 +14,7 @@ import { type Thing, eventOf, planOf } from "./thing.ts";
 export function againMs(
   thing: Thing,
   drips: ReadonlyMap<string, { readonly claims: LastCallView }>,
-  { now, cached }: { now: EpochMs; cached: boolean },
+  { now, cached = false }: { now: EpochMs; cached?: boolean },
 ): number {
   const drip = drips.get(eventOf(thing) ?? "")?.claims;
   if (drip === undefined || lastCallInMs(drip, now) !== 0) return planOf(thing).refreshMs;

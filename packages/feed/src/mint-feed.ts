@@ -271,8 +271,7 @@ class Feed implements MintFeed {
     if (entry === undefined || entry.fetchedAt > now) return false;
     const adoption = await this.#adopt(thing, entry, { now, roundTripMs: undefined });
     const behind = thing === "keys" && this.#keys.isBehind();
-    const recentMs = againMs(thing, this.#drips, { now, cached: false });
-    const recent = now - entry.fetchedAt < recentMs && !behind;
+    const recent = !behind && now - entry.fetchedAt < againMs(thing, this.#drips, { now });
     // An older copy is still worth having when the mint cannot be reached, so it is adopted as well.
     return recent && (adoption === "adopted" || adoption === "same");
   }

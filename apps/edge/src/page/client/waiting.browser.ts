@@ -357,10 +357,8 @@ export class Waiting {
       random: Math.random(),
       claimWindowMs: claimWindowMs(this.#data.settings),
       hidden: document.hidden,
-      failures: this.#failures,
-      advisedMs: this.#advisedMs,
-      ...(slot === undefined ? {} : { untilTurnMs: slot.opensAt - this.#now() }),
-      lastCallInMs,
+      ...{ failures: this.#failures, advisedMs: this.#advisedMs, lastCallInMs },
+      untilTurnMs: slot && slot.opensAt - this.#now(),
       soonestMs: isLost || (isShut && number === undefined) ? SHUT_SOONEST_MS : soonestMs,
     });
     if (state !== "clock" || document.hidden) return delayMs;
