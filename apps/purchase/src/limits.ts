@@ -92,8 +92,9 @@ export const LAST_CALL_UNITS_PER_ADMISSION = 2;
 export const PACE_WINDOW_MS = 60_000;
 export const PACE_LOOK_MS = 5_000;
 export const PACE_SPAN_MS_MIN = 10_000;
-/** How old the drip's rate may be. */
+/** From which age on the drip's rate is asked for again, and up to which it is gone by. */
 export const RATE_STALE_MS = 15_000;
+export const RATE_KNOWN_MS: number = 2 * RATE_STALE_MS;
 /** How often a mint that knows no last call is told of one again: it may know it by then. */
 export const LAST_CALL_RETRY_MS = 60_000;
 
@@ -139,6 +140,6 @@ assert(
   "a pace is measured between looks of its window",
 );
 assert(
-  LAST_CALL_STAY_MS >= PACE_WINDOW_MS + PACE_LOOK_MS && LAST_CALL_STAY_MS >= 2 * RATE_STALE_MS,
+  LAST_CALL_STAY_MS >= PACE_WINDOW_MS + PACE_LOOK_MS && LAST_CALL_STAY_MS >= RATE_KNOWN_MS,
   "what one instance has seen alone is out of its window, or known to all, before another one may call an end again",
 );

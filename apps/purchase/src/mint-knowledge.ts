@@ -5,7 +5,7 @@ import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
-import { RATE_STALE_MS, UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
+import { RATE_KNOWN_MS, RATE_STALE_MS, UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
 
 export interface MintKnowledge {
   /** Nothing: no key is known, or they are too old to be relied on. */
@@ -88,7 +88,10 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
       if (found === undefined || now >= found.endsAt) return undefined;
       const thing = dripOf(event);
       if (feed.isStale(thing, now, RATE_STALE_MS)) refreshDue(thing, now);
-      return feed.drip(event)?.claims.rate;
+      const drip = feed.drip(event);
+      // A rate that only this instance still goes by, since it reaches no mint, would have it contradict the others for ever.
+      const isKnown = drip !== undefined && now - drip.askedAt <= RATE_KNOWN_MS;
+      return isKnown ? drip.claims.rate : undefined;
     },
     tick: (now) => {
       refreshDue("keys", now);

@@ -1,4 +1,4 @@
-import { ok } from "@vestibule/kernel/result";
+import { ok, refuse } from "@vestibule/kernel/result";
 import { epochMs, toSeconds } from "@vestibule/kernel/units";
 import { parseJwks } from "@vestibule/keys/key-set";
 import { sleep } from "@vestibule/feed/fetch-text.system";
@@ -19,6 +19,7 @@ let knowledge: MintKnowledge;
 /** The manifest is held back until this is called. */
 let answerNow: (() => void) | undefined;
 let isHeldBack: boolean;
+let isAway: boolean;
 
 beforeEach(async () => {
   clock = new FakeClock();
@@ -27,6 +28,7 @@ beforeEach(async () => {
   dripsAsked = [];
   endsAt = new Map();
   isHeldBack = false;
+  isAway = false;
   const { signingKey, publicJwk } = await newSigningKey();
   const bootKeys = await parseJwks({ keys: [publicJwk] });
   if (!bootKeys.ok) throw new Error(bootKeys.refusal.reason);
@@ -39,6 +41,7 @@ beforeEach(async () => {
     // As long as real time takes: what is waited for is signed and verified meanwhile.
     sleep,
     fetchText: async ({ url }) => {
+      if (isAway) return refuse({ reason: "unreachable" });
       const isManifest = url.endsWith("/v1/manifest");
       if (isManifest) manifestsAsked += 1;
       seq += 1;
@@ -128,6 +131,17 @@ test("the drip's rate is known a moment after it was asked for, without waiting,
     await sleep(0);
   }
   expect(dripsAsked.length).toBeLessThanOrEqual(5);
+});
+
+test("a rate that no mint bears out any more is not known", async () => {
+  const rate = () => knowledge.rate("spring", clock.now());
+  rate();
+  await expect.poll(rate).toBe(600);
+  isAway = true;
+  clock.advance(30_000);
+  expect(rate()).toBe(600);
+  clock.advance(1_000);
+  expect(rate()).toBeUndefined();
 });
 
 test("nobody asks for the rate of an event that has ended, or that there is not", async () => {
