@@ -5,7 +5,7 @@ const count = (n: number, one: string, many: string) => (n === 1 ? one : many);
 
 export const texts = {
   lang: "en",
-  place: "Your place in line",
+  place: "Your number",
   ahead: (n: number) => count(n, "person ahead", "people ahead"),
   nobodyAhead: { value: "Nobody", label: "ahead of you" },
   wait: "estimated wait",
