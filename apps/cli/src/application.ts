@@ -47,6 +47,9 @@ const root = buildRouteMap({
   routes: { keys, edges, completion },
 });
 
+/** Where to find what is missing, by its placeholder. */
+const HINTS: Readonly<Record<string, string>> = { kid: ": vestibule keys list shows them" };
+
 /** Mistakes by the name of their option. */
 const text = {
   ...text_en,
@@ -57,6 +60,8 @@ const text = {
         `--${externalFlagName}: "${input}" is none of ${values.join(", ")}`,
       ArgumentParseError: ({ externalFlagNameOrPlaceholder: name, exception }) =>
         `${name}: ${exception instanceof Error ? exception.message : "cannot be read"}`,
+      UnsatisfiedPositionalError: ({ placeholder }) =>
+        `Expected argument for ${placeholder}${HINTS[placeholder] ?? ""}. --help has examples.`,
     });
   },
 };

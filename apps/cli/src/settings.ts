@@ -16,6 +16,7 @@ import type { Secret } from "@vestibule/service/secret";
 import { CliFailure, EXIT } from "./failure.ts";
 import { EDGES_MAX } from "./limits.ts";
 import type { Platform } from "./platform.ts";
+import { oneLine } from "./terminal/words.ts";
 
 export const VARIABLES = {
   mint: "VESTIBULE_MINT_URL",
@@ -23,7 +24,9 @@ export const VARIABLES = {
   edges: "VESTIBULE_EDGE_URLS",
 } as const;
 
-const token = secret({ charsMin: 32 });
+const TOKEN_FILE = `${VARIABLES.token}_FILE`;
+const TOKEN_CHARS_MIN = 32;
+const token = secret({ charsMin: TOKEN_CHARS_MIN });
 const PUBLIC = {
   mintUrl: required(VARIABLES.mint, httpBase()),
   edgeUrls: optional(VARIABLES.edges, list(httpBase(), { max: EDGES_MAX }), []),
@@ -59,7 +62,7 @@ export function readSettings(
     read = readConfig(isAdmin ? ADMIN : PUBLIC, given, platform.readFile);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    mistakes.push(...error.mistakes);
+    mistakes.push(...error.mistakes.map((mistake) => explained(mistake, given)));
   }
   // Looked at as they are, so that this is said beside every other mistake.
   const edges = given[VARIABLES.edges]?.split(",") ?? [];
@@ -75,6 +78,20 @@ export function readSettings(
   }
   if (mistakes.length > 0 || read === undefined) throw settingsFailure(mistakes);
   return read;
+}
+
+/** With what helps whoever sees this for the first time. */
+function explained(mistake: string, given: Readonly<Record<string, string | undefined>>): string {
+  if (mistake === `${VARIABLES.mint} is required`)
+    return `${mistake}, for example http://localhost:8788`;
+  const path = given[TOKEN_FILE] ?? "";
+  if (!mistake.startsWith(`${TOKEN_FILE} names a file`) || mayBeToken(path)) return mistake;
+  return `${mistake}: ${oneLine(path)}`;
+}
+
+/** Somebody has put the token itself where its path belongs: that is not repeated. */
+function mayBeToken(text: string): boolean {
+  return text.length >= TOKEN_CHARS_MIN && !/^(?:\/|\.|~)/.test(text);
 }
 
 function settingsFailure(mistakes: readonly string[]): CliFailure {

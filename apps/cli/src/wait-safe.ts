@@ -10,9 +10,15 @@ import {
   REPAINT_EVERY_MS,
 } from "./limits.ts";
 import { AwayError } from "./mint-api.ts";
+import type { Screen } from "./platform.ts";
 import type { Session } from "./session.ts";
 import { bar, Progress } from "./terminal/progress.ts";
 import { span } from "./terminal/words.ts";
+
+const CELLS_MAX = 20;
+const CELLS_MIN = 5;
+/** `[` and `]`. */
+const BAR_EDGES = 2;
 
 export interface Waiting {
   readonly kid: string;
@@ -76,14 +82,30 @@ async function show(
     const now = time.now();
     const left = until === undefined ? undefined : Math.max(0, until - now);
     const share = until === undefined ? 0 : (now - startedAt) / Math.max(1, until - startedAt);
-    const cells = bar(share, { cells: 20, unicode: platform.err.unicode });
     const told =
       left === undefined
-        ? "no mint answers; waiting goes on"
-        : `${span(left)} left, until ${session.clockTime(until ?? now)}`;
+        ? ["no mint answers; waiting goes on"]
+        : [`${span(left)} left`, `until ${session.clockTime(until ?? now)}`];
     const everyMs = Math.min(PLAIN_EVERY_MS_MAX, Math.max(PLAIN_EVERY_MS, (left ?? 0) / 10));
-    progress.show(`${cells} ${short(waiting)} ${waiting.what}: ${told}`, everyMs);
+    progress.show(
+      line(platform.err, { share, what: `${short(waiting)} ${waiting.what}`, told }),
+      everyMs,
+    );
     const stepMs = Math.max(50, Math.min(REPAINT_EVERY_MS, lookAt - now));
     await session.sleep(stepMs);
   } while (time.now() < lookAt);
+}
+
+/** The bar gives way to the words; where even that is too little, the end time is left away and never cut. */
+function line(
+  screen: Pick<Screen, "isTerminal" | "columns" | "unicode">,
+  { share, what, told }: { share: number; what: string; told: readonly string[] },
+): string {
+  const { isTerminal, columns, unicode } = screen;
+  const words = ` ${what}: ${told.join(", ")}`;
+  const room = isTerminal ? columns - BAR_EDGES - 1 - words.length : CELLS_MAX;
+  if (room < CELLS_MIN && told.length > 1)
+    return line(screen, { share, what, told: told.slice(0, 1) });
+  const cells = Math.max(CELLS_MIN, Math.min(CELLS_MAX, room));
+  return `${bar(share, { cells, unicode })}${words}`;
 }

@@ -105,7 +105,32 @@ describe("the environment", () => {
     const files = { token: `${TOKEN}\n` };
     expect((await world.run(["keys", "list"], { environment, files })).code).toBe(0);
     const without = await world.run(["keys", "list"], { environment });
-    expect([without.code, without.err]).toEqual([2, expect.stringMatching(/_FILE names a file/)]);
+    expect([without.code, without.err]).toEqual([
+      2,
+      expect.stringMatching(/_FILE names .*: token$/m),
+    ]);
+    const short = await world.run(["keys", "list"], { environment, files: { token: "s3cret" } });
+    expect(short.err).toMatch(/VESTIBULE_ADMIN_TOKEN_FILE: must have at least 32/);
+    expect(short.err).not.toContain("s3cret");
+  });
+
+  it("a token where its file's path belongs is not repeated", async () => {
+    const world = await World.start();
+    const environment = { ...GOOD, VESTIBULE_ADMIN_TOKEN: "", VESTIBULE_ADMIN_TOKEN_FILE: TOKEN };
+    const { code, err } = await world.run(["keys", "list"], { environment });
+    expect([code, err]).toEqual([2, expect.stringContaining("_FILE names a file")]);
+    expect(err).not.toContain(TOKEN);
+  });
+
+  it("that are missing are named, with where to look", async () => {
+    const world = await World.start();
+    const nothing = await world.run(["keys", "list"], { environment: {} });
+    expect(nothing.err).toContain("VESTIBULE_MINT_URL is required, for example http://localhost");
+    expect(nothing.err).toContain(
+      "VESTIBULE_ADMIN_TOKEN or VESTIBULE_ADMIN_TOKEN_FILE is required",
+    );
+    const { code, err } = await world.run(["keys", "activate"]);
+    expect([code, err]).toEqual([2, expect.stringContaining("vestibule keys list shows them")]);
   });
 
   it.each([

@@ -40,7 +40,7 @@ describe("keys list", () => {
     world.mint.frozenBy = ["spring-sale"];
     expect(await shown(world, ["keys", "list"])).toMatchInlineSnapshot(`
       "Keys of http://localhost:8788
-      set 1767226200000, 00:11:30 UTC
+      key set 1767226200000, 00:11:30 UTC
       The schedule is held back by: spring-sale
 
       line  signs tickets and statements
@@ -71,7 +71,7 @@ describe("keys list", () => {
     expect(plain).toMatch(/^[\n\x20-\x7e]+$/);
     expect(plain).toMatchInlineSnapshot(`
       "Keys of http://localhost:8788
-      set 1767226200000, 00:11:30 UTC
+      key set 1767226200000, 00:11:30 UTC
 
       line  signs tickets and statements
         kid-1---  signing  00:00:00 (11 min 30 s ago)  -
@@ -106,6 +106,7 @@ describe("keys list", () => {
     const text = await shown(world, ["keys", "list"]);
     expect(text.match(/revoked/g)).toHaveLength(3);
     expect(text).toContain("and 2 keys that are over");
+    expect(text).toMatch(/revoked .* for good$/m);
   });
 });
 

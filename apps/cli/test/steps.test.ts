@@ -97,6 +97,25 @@ describe("a step that is not safe yet", () => {
     expect(world.clock.now()).toBeGreaterThanOrEqual(1_767_225_600_000 + STAGED_MS);
   });
 
+  it.each([60, 72, 80, 100])(
+    "tells the whole end time, or none, on %i columns",
+    async (columns) => {
+      const world = await rotated();
+      const how = { isTerminal: true, columns };
+      const ran = await world.run(
+        ["keys", "activate", kids(world, "staged"), "--wait", "--yes"],
+        how,
+      );
+      const painted = ran.err.split("\r\u001b[2K").filter((text) => text.includes(" left"));
+      expect(painted.length).toBeGreaterThan(10);
+      for (const text of painted) {
+        expect(text.length).toBeLessThan(columns);
+        expect(text).toMatch(/ left(?:, until \d\d:\d\d:\d\d)?$/);
+      }
+      expect(painted[0]?.includes("until 00:04:25")).toBe(columns >= 72);
+    },
+  );
+
   it("is done with --force and a reason, which is written down, after a warning", async () => {
     const world = await rotated();
     const next = kids(world, "staged");

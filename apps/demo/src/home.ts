@@ -49,6 +49,8 @@ export interface Secrets {
   readonly shopToken: string;
   /** With which the purchase API tells the mint whether anything is left. */
   readonly supplyToken: string;
+  /** Of `GET /metrics` at the mint. */
+  readonly metricsToken: string;
   /** Hashes the identities in the limiter's keys. */
   readonly identitySecret: string;
   /** Of the Valkey or Redis that is started with the sale. */
@@ -178,6 +180,7 @@ export async function readSecrets(home: Home): Promise<Secrets> {
     kek: await secret("kek"),
     shopToken: await secret("shopToken"),
     supplyToken: await secret("supplyToken"),
+    metricsToken: await secret("metricsToken"),
     identitySecret: await secret("identitySecret"),
     storePassword: await secret("storePassword"),
     creditKey: await secret("creditKey", async () =>

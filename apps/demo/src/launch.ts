@@ -1,6 +1,6 @@
 /** From options to a running sale, and back to nothing. */
 import { rmSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 
 import { forgetOutside, startDatabase } from "./database.ts";
 import type { Display } from "./display.ts";
@@ -177,6 +177,9 @@ async function run(context: LaunchContext, parts: Parts): Promise<void> {
 
   const ready = readyOf({ ports, secrets, event: sale.event });
   tellReady(options.readyFile, ready, parts);
+  // Above the panel, whose lines are cut on a narrow terminal: these are good in any directory.
+  display.say(`  export VESTIBULE_MINT_URL=${ready.mint}`);
+  display.say(`  export VESTIBULE_ADMIN_TOKEN_FILE=${quoted(home.adminTokenFile)}`);
   await watchSale({
     event: sale.event,
     eventPath: new URL(ready.eventUrl).pathname,
@@ -192,19 +195,9 @@ async function run(context: LaunchContext, parts: Parts): Promise<void> {
       { label: "the shop", target: `${ready.edge}/` },
       { label: "steer the sale", target: `${ready.mint}/openapi.json` },
       { label: "keys, drills", target: "npx -y pnpm@12 vestibule keys list" },
-      { label: "  its mint", target: `export VESTIBULE_MINT_URL=${ready.mint}` },
-      {
-        label: "  its token",
-        target: `export VESTIBULE_ADMIN_TOKEN_FILE=${quoted(shortPath(home.adminTokenFile))}`,
-      },
+      { label: "  before them", target: "the two exports above" },
     ],
   });
-}
-
-/** From here, when that is shorter: a narrow terminal cuts the end of a line. */
-function shortPath(path: string): string {
-  const fromHere = relative(process.cwd(), path);
-  return fromHere.startsWith("..") ? path : fromHere;
 }
 
 type Step = <Value>(

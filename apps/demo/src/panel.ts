@@ -125,7 +125,11 @@ function purchaseWords(purchases: ReadonlyMap<string, number>): string {
   if (purchases.size === 0) return "nobody has tried to buy yet";
   return [...purchases]
     .sort(([, a], [, b]) => b - a)
-    .map(([outcome, count]) => `${count.toLocaleString("en")} ${outcome}`)
+    .map(([outcome, count]) => {
+      // "8 401 …" would read as one number.
+      const times = /^\d/.test(outcome) ? " ×" : "";
+      return `${count.toLocaleString("en")}${times} ${outcome}`;
+    })
     .join(", ");
 }
 

@@ -52,6 +52,7 @@ export async function startMint(context: ServicesContext, urls: DatabaseUrls): P
     VESTIBULE_DATABASE_URL: urls.mint,
     VESTIBULE_ISSUER: ISSUER,
     VESTIBULE_ADMIN_TOKEN: secrets.adminToken,
+    VESTIBULE_METRICS_TOKEN: secrets.metricsToken,
     VESTIBULE_KEK: secrets.kek,
     VESTIBULE_SUPPLY_TOKEN: secrets.supplyToken,
     VESTIBULE_CREDIT_KEYS: await creditKeys(secrets),

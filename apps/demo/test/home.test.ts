@@ -34,7 +34,7 @@ test("secrets are made once, and only their owner reads them", async () => {
   for (const file of [home.secretsFile, home.adminTokenFile])
     expect(statSync(file).mode & 0o077).toBe(0);
   expect(readFileSync(home.adminTokenFile, "utf8")).toBe(`${secrets.adminToken}\n`);
-  expect(new Set(Object.values(secrets)).size).toBe(8);
+  expect(new Set(Object.values(secrets)).size).toBe(9);
   expect(Buffer.from(secrets.kek, "base64url").length).toBe(32);
   expect(secrets.adminToken.length).toBeGreaterThanOrEqual(32);
 });
@@ -45,7 +45,13 @@ test("an older start knew fewer secrets: what it made stays, what is missing is 
   writeFileSync(home.secretsFile, JSON.stringify(old), { mode: 0o600 });
   const secrets = await readSecrets(home);
   expect(secrets).toMatchObject(old);
-  for (const name of ["shopToken", "supplyToken", "identitySecret", "storePassword"] as const) {
+  for (const name of [
+    "shopToken",
+    "supplyToken",
+    "metricsToken",
+    "identitySecret",
+    "storePassword",
+  ] as const) {
     expect(secrets[name].length).toBeGreaterThanOrEqual(32);
   }
   expect(await readSecrets(home)).toEqual(secrets);

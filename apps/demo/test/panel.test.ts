@@ -44,6 +44,13 @@ test("the panel says who waits, whose turn it is, who is in, what is sold, at wh
   expect(text).not.toContain("\u001b");
 });
 
+test("a count and the status that it counts are not read as one number", () => {
+  const purchases = new Map([["401 admission-required", 8]]);
+  const shown = { ...SNAPSHOT, purchases };
+  const text = panelLines(shown, { columns: 100, color: false }).join("\n");
+  for (const said of [text, plainLine(shown)]) expect(said).toContain("8 × 401 admission-required");
+});
+
 test.each([10, 40, 60, 80, 200])("no line is wider than %i columns, colours aside", (columns) => {
   for (const line of panelLines(SNAPSHOT, { columns, color: true })) {
     // oxlint-disable-next-line no-control-regex -- colours have no width, and they begin with ESC

@@ -94,14 +94,13 @@ export function readConfig<Vars extends Variables>(
       continue;
     }
     if (text.value === undefined) {
-      if (variable.fallback === undefined) mistakes.push(`${variable.name} is required`);
+      if (variable.fallback === undefined) mistakes.push(`${namesOf(variable)} is required`);
       else config[key] = variable.fallback.value;
       continue;
     }
     const read = parse(variable.schema, text.value);
     if (read.ok) config[key] = read.value;
-    else
-      mistakes.push(`${variable.name}: ${read.refusal.map(({ message }) => message).join("; ")}`);
+    else mistakes.push(`${text.name}: ${read.refusal.map(({ message }) => message).join("; ")}`);
   }
   for (const name of Object.keys(environment)) {
     if (name.startsWith(ENV_PREFIX) && !known.has(name)) mistakes.push(`${name} is not a setting`);
@@ -111,7 +110,9 @@ export function readConfig<Vars extends Variables>(
   return Object.freeze(config) as Config<Vars>;
 }
 
-type Text = { ok: true; value: string | undefined } | { ok: false; mistake: string };
+type Text =
+  | { ok: true; value: string | undefined; /** The variable that was set. */ name: string }
+  | { ok: false; mistake: string };
 
 function textOf(
   { name, fromFile }: Variable<unknown>,
@@ -120,13 +121,26 @@ function textOf(
 ): Text {
   const value = environment[name];
   const path = fromFile ? environment[`${name}_FILE`] : undefined;
-  if (path === undefined) return { ok: true, value };
+  if (path === undefined) return { ok: true, value, name };
   if (value !== undefined) return { ok: false, mistake: `set ${name} or ${name}_FILE, not both` };
   try {
-    return { ok: true, value: readFile(path).replace(/\r?\n$/, "") };
-  } catch {
-    return { ok: false, mistake: `${name}_FILE names a file that cannot be read` };
+    return { ok: true, value: readFile(path).replace(/\r?\n$/, ""), name: `${name}_FILE` };
+  } catch (error) {
+    const code = (error as { code?: unknown } | undefined)?.code;
+    const why = typeof code === "string" ? ` (${REASONS[code] ?? code})` : "";
+    return { ok: false, mistake: `${name}_FILE names a file that cannot be read${why}` };
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "ENOENT: there is no such file",
+  EACCES: "EACCES: no permission",
+  EPERM: "EPERM: no permission",
+  EISDIR: "EISDIR: it is a directory",
+};
+
+function namesOf({ name, fromFile }: Variable<unknown>): string {
+  return fromFile ? `${name} or ${name}_FILE` : name;
 }
 
 /** A whole number in plain decimal digits: no sign but `-`, no space, exponent, fraction or leading 0. */

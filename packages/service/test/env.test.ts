@@ -116,7 +116,9 @@ test.each([
 });
 
 test("a secret has no default, may come from a file, and never from two places", () => {
-  expect(mistakesOf({ VESTIBULE_PORT: "1" })).toEqual(["VESTIBULE_ADMIN_TOKEN is required"]);
+  expect(mistakesOf({ VESTIBULE_PORT: "1" })).toEqual([
+    "VESTIBULE_ADMIN_TOKEN or VESTIBULE_ADMIN_TOKEN_FILE is required",
+  ]);
   const fromFile = { VESTIBULE_PORT: "1", VESTIBULE_ADMIN_TOKEN_FILE: "/run/token" };
   const config = readConfig(VARIABLES, fromFile, (path) =>
     path === "/run/token" ? `${TOKEN}\n` : "",
@@ -130,6 +132,13 @@ test("a secret has no default, may come from a file, and never from two places",
   };
   expect(mistakesOf(fromFile, missing)).toEqual([
     "VESTIBULE_ADMIN_TOKEN_FILE names a file that cannot be read",
+  ]);
+  const absent = { VESTIBULE_PORT: "1", VESTIBULE_ADMIN_TOKEN_FILE: "/nowhere/at-all" };
+  expect(mistakesOf(absent)).toEqual([
+    "VESTIBULE_ADMIN_TOKEN_FILE names a file that cannot be read (ENOENT: there is no such file)",
+  ]);
+  expect(mistakesOf(fromFile, () => "short")).toEqual([
+    expect.stringMatching(/^VESTIBULE_ADMIN_TOKEN_FILE: must have at least/),
   ]);
 });
 

@@ -43,7 +43,7 @@ export function listing(session: Session, view: KeysView): readonly string[] {
   const width = human.columns;
   return [
     paint("bold", `Keys of ${api.url}`),
-    paint("dim", `set ${view.seq}, ${session.clockTime(view.serverTime)} ${session.zone()}`),
+    paint("dim", `key set ${view.seq}, ${session.clockTime(view.serverTime)} ${session.zone()}`),
     ...(view.frozenBy.length === 0
       ? []
       : wrap(`The schedule is held back by: ${view.frozenBy.join(", ")}`, width)),
@@ -78,7 +78,7 @@ function group(session: Session, view: KeysView, use: KeyUse): readonly string[]
 }
 
 function nextStep(session: Session, { next, state }: KeyView): string {
-  if (next === undefined) return state === "signing" ? "-" : "";
+  if (next === undefined) return state === "revoked" ? "for good" : "-";
   const ms = next.safeFrom - session.time.now();
   if (next.step === "retire") return ms > 0 ? `ends in ${span(ms)}` : "ends now";
   return next.isSafe || ms <= 0 ? "may sign now" : `may sign in ${span(ms)}`;
