@@ -130,6 +130,19 @@ describe("a last call", () => {
     expect(world.times("drip").length - well).toBeGreaterThan(55);
   });
 
+  test("QP-10: a turn that runs out between two looks is missed, also when the next statement lists it no more", async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const segment = { base: 101, count: 1, from: NOW + 100, until: NOW + 1_100 };
+      const drip = { committed: 101, segments: [segment], lastCall };
+      const world = new ScriptWorld({ number: 101, claimWindowSeconds: 5, drip });
+      // The network loses every claim: nobody else tells it.
+      await world.pass(5_100);
+      world.say({ ...drip, segments: [] });
+      await world.pass(3_000);
+      expect(world.state).toBe("missed");
+    }
+  });
+
   test("HP-11: looking every second changes nothing on the page, so that nothing is read out", async () => {
     const world = new ScriptWorld({ number: 9_000, drip: { lastCall, rate: 1 } });
     await world.pass(5_000);

@@ -158,10 +158,13 @@ export class Waiting {
       }
       this.#heard();
       // An answer that a newer one has overtaken takes nothing back (law 2).
-      if (this.#drip === undefined || reply.body.seq >= this.#drip.seq) this.#drip = reply.body;
-      this.#time.heard(this.#drip.at, reply.receivedAt);
+      const known = this.#drip ?? reply.body;
+      const drip = reply.body.seq >= known.seq ? reply.body : known;
+      this.#time.heard(drip.at, reply.receivedAt);
+      this.#view(); // sees a turn that has run out: the next statement may list it no more
+      this.#drip = drip;
       this.#heardFault(reply.body.fault);
-      this.#checkClaim(this.#drip.heldSince);
+      this.#checkClaim(drip.heldSince);
     });
   }
 
