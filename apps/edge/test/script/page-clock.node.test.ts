@@ -11,14 +11,14 @@ const claimed = () => ({
   body: { opensAt: NOW + 20_000, closesAt: NOW + 620_000 },
 });
 
-test("says so, claims nothing and shows no turn while it lasts, and goes on by itself: a claim and in", async () => {
+test("says so and shows no turn while it lasts; the turn is taken up in time, and gone into when it is over", async () => {
   const world = new ScriptWorld({ number: 1, drip: { ...SOON, ...FAULT } });
   world.grant = claimed;
   await world.pass(60_000);
   expect(world.states).toEqual(["clock"]);
   expect(world.text("headline")).toBe("A technical fault on our side");
   expect([world.isShown("enter"), world.isShown("place")]).toEqual([false, true]);
-  expect(world.times("admissions")).toEqual([]);
+  expect([world.times("admissions").length, world.reloads]).toEqual([1, 0]);
   // Seen soon, whenever it is mended.
   const polls = world.times("drip");
   for (const [index, at] of polls.slice(1).entries()) {
@@ -67,15 +67,4 @@ test("a page that had its time from that clock, before it was found, goes by the
   await world.pass(12_000);
   // Its turn is in 48 s, and not nine minutes ago.
   expect(world.states.filter((state) => state !== "clock")).toEqual(["known"]);
-});
-
-test("a claim that is refused for the clock is no line that cannot be reached", async () => {
-  const world = new ScriptWorld({ number: 1, drip: SOON });
-  world.grant = () => {
-    world.say({ ...SOON, ...FAULT });
-    return { status: 503, retryAfter: 5, body: { reason: "clock" } };
-  };
-  await world.pass(60_000);
-  expect(world.states).toEqual(["known", "clock"]);
-  expect(world.times("admissions")).toHaveLength(1);
 });
