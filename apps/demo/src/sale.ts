@@ -256,6 +256,7 @@ function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): Event
     homePath: `/events/${event}`,
     holdingStatus: 200,
     lastCallSeconds: lastCallSecondsWith(sale.fans),
+    presence: "auto",
     accent: "#0b6e4f",
   };
 }

@@ -110,7 +110,10 @@ export class Mint {
    * @throws AppError `event-not-found`, `forbidden` for a ticket that is not this visitor's, and all
    * of `ClaimDesk.claim`.
    */
-  async claim(event: string, { visitor, ticket, credit }: ClaimRequest): Promise<ClaimAnswer> {
+  async claim(
+    event: string,
+    { visitor, ticket, credit, confirmed }: ClaimRequest,
+  ): Promise<ClaimAnswer> {
     const { line, desk } = this.entry(event);
     const now = this.#clock.now();
     if (isEnded(line.record, now)) throw problem("event-ended");
@@ -119,10 +122,10 @@ export class Mint {
       throw problem("forbidden", { detail: "This ticket is not valid for this visitor" });
     const proof =
       credit === undefined ? undefined : await this.#credits(credit, { event, visitor, now });
-    const { n, times, at } = await desk.claim(
-      shown.n,
-      proof?.number === shown.n ? proof : undefined,
-    );
+    const { n, times, at } = await desk.claim(shown.n, {
+      credit: proof?.number === shown.n ? proof : undefined,
+      confirmed,
+    });
     const admission = await this.#tokens.admission({
       event,
       sub: this.#tokens.subOf(visitor).text,

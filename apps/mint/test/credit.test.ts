@@ -283,7 +283,7 @@ describe("a credit and a leader that changes", () => {
     await world.crash();
     await codeOf(world.claim(fan, credit));
     const slot = payload(credit)["slot"] as never;
-    expect(await codeOf(old.desk.claim(1, { slot }))).toBe("unavailable");
+    expect(await codeOf(old.desk.claim(1, { credit: { slot } }))).toBe("unavailable");
     await world.pass(60_000);
     expect(at.slotsOf(1)).toBe(2);
     expect(world.store.creditsUsed("spring")).toBe(1);

@@ -81,6 +81,8 @@ const bypassRule = z.strictObject({
   ),
 });
 
+const presence = z.enum(["auto", "confirm"]);
+
 const shape = {
   title: line(TITLE_CHARS_MAX).check(z.minLength(1)),
   /** Numbers given per minute of open sale. */
@@ -123,6 +125,11 @@ const shape = {
   rehearsal: z.optional(z.boolean()),
   /** For how long pages look about every second when little is left (`lastCall` of the drip); 0: never. */
   lastCallSeconds: z._default(whole(0, LAST_CALL_SECONDS_MAX), LAST_CALL_SECONDS_DEFAULT),
+  /**
+   * `auto`: a page claims its turn by itself. `confirm`: a claim counts only with `confirmed: true`, which the page sends when its
+   * fan has pressed "I'm here"; who does not is a no-show (ADR 14).
+   */
+  presence: z._default(presence, "auto"),
   /** No key takes over by schedule while this sale is on; absent: it may. */
   freezeKeys: z.optional(z.boolean()),
   /** `#rrggbb` */
@@ -142,6 +149,7 @@ export const eventChangeSchema = z.partial(
     maxAdmissions: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),
     endsAt: moment,
     lastCallSeconds: whole(0, LAST_CALL_SECONDS_MAX),
+    presence,
     freezeKeys: z.boolean(),
   }),
 );

@@ -32,6 +32,8 @@ export const claimRequestSchema = z.strictObject({
   ticket: tokenText,
   /** Proof that a purchase failed by a fault of ours. Counts only when the slot is over. */
   credit: z.optional(tokenText),
+  /** The fan has said that they are there. Asked for while the drip says `presence: "confirm"`. */
+  confirmed: z.optional(z.boolean()),
 });
 export type ClaimRequest = z.infer<typeof claimRequestSchema>;
 
@@ -48,6 +50,16 @@ export interface ClaimAnswer {
   readonly opensAt: number;
   readonly closesAt: number;
   readonly admission: string;
+}
+
+/**
+ * Members of the 409 `confirm-presence`: a committed slot is claimed without `confirmed: true`, where it is asked for.
+ * Sent with it until `claimBy`, the same claim counts.
+ */
+export interface ConfirmPresence {
+  readonly opensAt: number;
+  readonly closesAt: number;
+  readonly claimBy: number;
 }
 
 /** Edge, `POST /_vestibule/events/{event}/tickets`; tokens only in token mode. */

@@ -19,6 +19,7 @@ export const PROBLEMS = {
   "in-progress": { status: 409, title: "The same request is still running" },
   "sold-out": { status: 409, title: "There is not enough left" },
   "buyer-limit": { status: 409, title: "That is more than one buyer may have" },
+  "confirm-presence": { status: 409, title: "The claim does not say that somebody is there" },
   "event-exists": { status: 409, title: "An event of this name exists already" },
   "slot-over": { status: 410, title: "The time to claim this place is over" },
   "hold-over": { status: 410, title: "The time of this hold is over" },

@@ -30,6 +30,7 @@ test("what an organizer leaves out has its documented default", () => {
       overdrivePercent: 150,
       maxAdmissions: null,
       lastCallSeconds: 600,
+      presence: "auto",
       holdingStatus: 200,
       bypass: [],
       notice: "",

@@ -163,7 +163,7 @@ function linePaths(): Json {
         operationId: "claim",
         summary: "The admission for a place whose slot is committed",
         description:
-          "A `credit` counts when the slot is over: the place gets the next one, and the 425 says `creditUsed: true`.",
+          'A `credit` counts when the slot is over: the place gets the next one, and the 425 says `creditUsed: true`. While the drip says `presence: "confirm"`, a claim that would be recorded needs `confirmed: true`, or it is answered 409 `confirm-presence` with the slot\'s times.',
         parameters: [EVENT_PARAMETER],
         requestBody: body("ClaimRequest"),
         responses: {
@@ -173,6 +173,7 @@ function linePaths(): Json {
             "forbidden",
             "event-not-found",
             "sold-out",
+            "confirm-presence",
             "slot-over",
             "event-ended",
             "body-too-large",

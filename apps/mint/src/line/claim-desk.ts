@@ -3,6 +3,7 @@
  * writes, next to holds and settles, and at the reading of the clock that its admission carries as
  * `iat`: a leader that was replaced meanwhile finds its fence gone, and signs nothing.
  */
+import type { ConfirmPresence } from "@vestibule/contracts/line-api";
 import { lastClaimBy } from "@vestibule/drip/lapse";
 import { claimWindowMs, type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 import { opensAt } from "@vestibule/drip/segment";
@@ -36,14 +37,28 @@ export interface Granted {
   readonly at: EpochMs;
 }
 
-interface Asked {
+/** What comes with a claim. */
+export interface ClaimSays {
+  readonly credit?: ShownCredit | undefined;
+  /** Somebody is there: asked for when the event's presence is `confirm`. */
+  readonly confirmed?: boolean | undefined;
+}
+
+interface Asked extends ClaimSays {
   readonly n: number;
-  readonly credit: ShownCredit | undefined;
   readonly answer: PromiseWithResolvers<Granted>;
 }
 
 interface Candidate extends ClaimOf {
   readonly times: SlotTimes;
+}
+
+/** A slot that is not over. */
+interface SlotFound {
+  readonly tag: "slot";
+  readonly candidate: Candidate;
+  /** Within its claim window: who comes later gets what is recorded already, and nothing else. */
+  readonly inTime: boolean;
 }
 
 /** The time of a slot has run out. */
@@ -58,7 +73,7 @@ interface Over {
 
 /** What one look at the line says about one number. */
 type Verdict =
-  | { readonly tag: "slot"; readonly candidate: Candidate; readonly inTime: boolean }
+  | SlotFound
   | Over
   | { readonly tag: "refused"; readonly error: Error }
   /** Waits for a slot on demand, from now on or already. */
@@ -80,21 +95,24 @@ export class ClaimDesk {
    * Records that the holder of `n` claims their slot. With a credit for a slot that is over: makes it good,
    * by one on demand.
    *
-   * @throws AppError `too-early` (with `creditUsed` when the credit has done what it can), `held`,
+   * @throws AppError `too-early` (with `creditUsed` when the credit has done what it can), `confirm-presence`, `held`,
    * `slot-over`, `sold-out`, `event-ended`, `unavailable`.
    */
-  claim(n: number, credit?: ShownCredit): Promise<Granted> {
+  claim(n: number, says: ClaimSays = {}): Promise<Granted> {
     // Most refusals need no place in the queue; they are decided again inside it.
     const now = this.#clock.now();
     const verdict = this.#look(n, now);
     if (verdict.tag !== "slot" && verdict.tag !== "passed") {
-      return Promise.reject(this.#refusal(verdict, credit, now));
+      return Promise.reject(this.#refusal(verdict, says.credit, now));
+    }
+    if (verdict.tag === "slot" && this.#lacksPresence(verdict, says)) {
+      return Promise.reject(confirmPresence(verdict.candidate.times));
     }
     if (this.#pending.length >= CLAIM_QUEUE_MAX) {
       return Promise.reject(unavailable("too many claims wait"));
     }
     const answer = Promise.withResolvers<Granted>();
-    this.#pending.push({ n, credit, answer });
+    this.#pending.push({ ...says, n, answer });
     this.#flushSoon();
     return answer.promise;
   }
@@ -127,19 +145,25 @@ export class ClaimDesk {
     if (passed.length > 0) await this.#lookBack(passed, { at, verdicts, batch });
 
     const slots = [...verdicts.values()].filter((verdict) => verdict.tag === "slot");
+    const confirmed = new Set(batch.filter((asked) => asked.confirmed).map(({ n }) => n));
+    const lacksPresence = (slot: SlotFound): boolean =>
+      this.#lacksPresence(slot, { confirmed: confirmed.has(slot.candidate.n) });
     const granted =
       slots.length === 0
         ? new Set<number>()
         : await line.store.recordClaims(line.lead, {
             event: line.event,
             at,
-            fresh: slots.filter(({ inTime }) => inTime).map(({ candidate }) => candidate),
+            fresh: slots
+              .filter((slot) => slot.inTime && !lacksPresence(slot))
+              .map(({ candidate }) => candidate),
             again: slots.filter(({ inTime }) => !inTime).map(({ candidate }) => candidate),
           });
     for (const { n, credit, answer } of batch) {
       const verdict = verdicts.get(n);
       if (verdict?.tag !== "slot") answer.reject(this.#refusal(verdict, credit, at));
       else if (granted.has(n)) answer.resolve({ n, times: verdict.candidate.times, at });
+      else if (lacksPresence(verdict)) answer.reject(confirmPresence(verdict.candidate.times));
       else if (verdict.inTime)
         answer.reject(unavailable("a slot was settled while it was claimed"));
       else answer.reject(problem("slot-over"));
@@ -225,6 +249,11 @@ export class ClaimDesk {
     );
   }
 
+  /** After the window nothing new is recorded, so that nobody needs to say it. */
+  #lacksPresence({ inTime }: SlotFound, { confirmed }: ClaimSays): boolean {
+    return inTime && confirmed !== true && this.#line.record.settings.presence === "confirm";
+  }
+
   #verdict(n: number, segment: StoredSegment, now: EpochMs): Verdict {
     const { settings, facts } = this.#line.record;
     const times = slotTimes(opensAt(segment, n), settings);
@@ -245,6 +274,14 @@ export class ClaimDesk {
 
 function refused(error: Error): Verdict {
   return { tag: "refused", error };
+}
+
+function confirmPresence({ opensAt, closesAt, claimBy }: SlotTimes): Error {
+  const times: ConfirmPresence = { opensAt, closesAt, claimBy };
+  return problem("confirm-presence", {
+    detail: "Send this again with `confirmed: true` when the fan has said that they are there",
+    extensions: { ...times },
+  });
 }
 
 function held({ reason }: HoldFacts): Error {

@@ -42,6 +42,7 @@ export function dripClaims(
     issued: rounded(line.highestIssued()),
     rate: settings.ratePerMinute,
     notice: settings.notice,
+    ...(settings.presence === "confirm" ? { presence: settings.presence } : {}),
     ...(facts.hold === undefined
       ? {}
       : { heldSince: facts.hold.since, heldScope: facts.hold.scope }),

@@ -78,9 +78,12 @@ export async function writeAudit(
     values (${audit.actor}, ${audit.action}, ${event}, ${version}, ${sql.json(audit.detail as never)})`;
 }
 
+/** Settings that events made by an older release do not have. */
+type Later = "lastCallSeconds" | "presence";
+
 interface EventRow {
   event: string;
-  settings: Omit<EventSettings, "lastCallSeconds"> & { lastCallSeconds?: number };
+  settings: Omit<EventSettings, Later> & Partial<Pick<EventSettings, Later>>;
   version: number;
   created_at_ms: number;
   held_since_ms: number | null;
@@ -182,6 +185,7 @@ function toRecord(row: EventRow, parts: Parts): EventRecord {
     settings: {
       ...row.settings,
       lastCallSeconds: row.settings.lastCallSeconds ?? LAST_CALL_SECONDS_DEFAULT,
+      presence: row.settings.presence ?? "auto",
     },
     version: row.version,
     createdAt: epochMs(row.created_at_ms),

@@ -87,7 +87,7 @@ export class MintClient {
     visitor: string,
     ticket: string,
     event: string = "spring",
-    more: { credit?: string } = {},
+    more: { credit?: string; confirmed?: unknown } = {},
   ): Promise<Asked> {
     const body = { visitor, ticket, ...more };
     return this.ask("POST", `/v1/events/${event}/admissions`, { body });

@@ -193,9 +193,13 @@ export class World<Store extends MintStore> {
     return fans;
   }
 
-  claim(fan: Fan, credit?: string) {
+  claim(fan: Fan, credit?: string, confirmed?: boolean) {
     const request = { visitor: fan.visitor, ticket: fan.place?.ticket ?? "" };
-    return this.mint.claim(this.event, { ...request, ...(credit === undefined ? {} : { credit }) });
+    return this.mint.claim(this.event, {
+      ...request,
+      ...(credit === undefined ? {} : { credit }),
+      ...(confirmed === undefined ? {} : { confirmed }),
+    });
   }
 
   /** One tick of the controller, now. */
