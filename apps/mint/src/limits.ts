@@ -1,5 +1,9 @@
 /** Bounds of the mint alone, with their units; the ones that others see are in contracts/limits. */
-import { JOIN_RETRY_SECONDS, KEYS_PROPAGATION_SECONDS } from "@vestibule/contracts/limits";
+import {
+  JOIN_RETRY_SECONDS,
+  KEYS_PROPAGATION_SECONDS,
+  PREMINT_BATCH_MAX,
+} from "@vestibule/contracts/limits";
 import { CLOCK_ASK_CALM_MS } from "@vestibule/feed/limits";
 import { assert } from "@vestibule/kernel/assert";
 
@@ -31,6 +35,14 @@ export const JOIN_QUEUE_MAX = 4_096;
 export const CLAIM_QUEUE_MAX = 8_192;
 /** Claims recorded by one statement. */
 export const CLAIM_BATCH_MAX = 1_000;
+/** Threads that sign, where there are fewer cores: the runtime's own default. */
+export const THREADS_MIN = 4;
+/** Batches of places given beforehand that are under way; more get 503. Two keep every core busy. */
+export const PREMINTS_AT_ONCE_MAX = 4;
+/** Batches of one event whose record failed, and which nobody has asked for again; more get 503. */
+export const PREMINTS_IN_DOUBT_MAX = 64;
+/** Signatures of one batch under way: enough for every core, and no long wait for a join's. */
+export const BULK_SIGNATURES_AT_ONCE = 64;
 /** Numbers waiting for a slot on demand, by runs; more get 503. */
 export const DEMAND_RUNS_MAX = 10_000;
 
@@ -124,6 +136,10 @@ assert(BLOCK_NUMBERS_MIN < BLOCK_NUMBERS_MAX, "blocks can adapt");
 assert(
   SAFETY_GAP_NUMBERS >= 4 * BLOCK_NUMBERS_MAX,
   "the gap covers the four largest reservations, which is more than a second of joins",
+);
+assert(
+  PREMINT_BATCH_MAX <= BLOCK_NUMBERS_MAX,
+  "a batch fits one reservation, and so the safety gap",
 );
 assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
 assert(

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { connectDatabase } from "@vestibule/db/connect";
 import { systemClock } from "@vestibule/kernel/clock.system";
@@ -8,6 +9,7 @@ import { stopOnSignals } from "@vestibule/service/lifecycle";
 import { createLog } from "@vestibule/service/log";
 import * as z from "zod/mini";
 import { crossCheck, VARIABLES } from "./config.ts";
+import { THREADS_MIN } from "./limits.ts";
 import { KeyTrouble } from "./keys/key-ring.ts";
 import { startMint } from "./service.ts";
 import { systemTimers } from "./timers.system.ts";
@@ -19,6 +21,9 @@ setFlagsFromString("--semi-space-growth-factor=1");
 // one comes late, since until then V8 goes by a guess of how much will live. It begins at this percentage of the room
 // that V8 would use up instead, so that a mint reaches the size it keeps soon, and a smaller one.
 setFlagsFromString("--incremental-marking-soft-trigger=15");
+
+// Signatures are made by the runtime's threads: as many as there are cores, before the first of them starts.
+process.env["UV_THREADPOOL_SIZE"] ??= String(Math.max(THREADS_MIN, availableParallelism()));
 
 // Messages that help, which the edge's bundle has no room for.
 z.config(z.locales.en());

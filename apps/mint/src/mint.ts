@@ -1,4 +1,5 @@
 /** The mint's two verbs for fans, join and claim, on whichever term there is. */
+import type { PremintAnswer } from "@vestibule/contracts/premint-api";
 import type {
   ClaimAnswer,
   ClaimRequest,
@@ -12,8 +13,10 @@ import { opensAt } from "@vestibule/drip/segment";
 import { problem } from "@vestibule/service/problems";
 import type { CreditReader } from "./credit-reader.ts";
 import type { LineEntry, LineTerm } from "./lead/line-term.ts";
+import { BULK_SIGNATURES_AT_ONCE, PREMINTS_AT_ONCE_MAX } from "./limits.ts";
 import type { EventLine } from "./line/event-line.ts";
 import { assertJoinable, isEnded } from "./line/event-state.ts";
+import type { PremintBatch } from "./line/premint-desk.ts";
 import type { RecentJoins } from "./line/recent-joins.ts";
 import type { Sub, Tokens } from "./tokens.ts";
 import { unavailable } from "./unavailable.ts";
@@ -41,6 +44,7 @@ export class Mint {
   readonly #term: () => LineTerm | undefined;
   /** Slugs as small numbers, for the table of recent joins. */
   readonly #lineIds = new Map<string, number>();
+  #premints = 0;
 
   constructor({ clock, tokens, recent, credits, term }: MintOptions) {
     this.#clock = clock;
@@ -135,6 +139,48 @@ export class Mint {
       lifetimeSeconds: line.record.settings.lifetimeSeconds,
     });
     return { opensAt: times.opensAt, closesAt: times.closesAt, admission };
+  }
+
+  /**
+   * Places for a batch of people, beforehand: tickets in their order, from the first number on. The numbers
+   * are on record before anything is signed.
+   *
+   * @throws AppError `event-not-found`, and all of `PremintDesk.grant`.
+   */
+  async premint(event: string, batch: PremintBatch): Promise<PremintAnswer> {
+    const entry = this.entry(event);
+    if (this.#premints >= PREMINTS_AT_ONCE_MAX) throw unavailable("too many batches at once");
+    this.#premints += 1;
+    try {
+      const wasQuiet = entry.line.isQuiet();
+      const { first } = await entry.premints.grant(batch);
+      if (wasQuiet) this.#term()?.tickSoon(entry);
+      const tickets = await this.#signAll(entry.line, first, batch.subs);
+      return { first, tickets };
+    } finally {
+      this.#premints -= 1;
+    }
+  }
+
+  /** Runtime's threads sign; a bounded part of them at once, so that the joins of that moment get their turn. */
+  async #signAll(
+    { event, record }: EventLine,
+    first: number,
+    subs: readonly string[],
+  ): Promise<string[]> {
+    const iat = toSeconds(this.#clock.now());
+    const exp = epochSeconds(Math.floor(record.settings.endsAt / 1_000));
+    const tickets: string[] = [];
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next < subs.length) {
+        const index = next++;
+        const sub = subs[index] ?? "";
+        tickets[index] = await this.#tokens.ticket({ event, sub, n: first + index, iat, exp });
+      }
+    };
+    await Promise.all(Array.from({ length: BULK_SIGNATURES_AT_ONCE }, lane));
+    return tickets;
   }
 
   /**

@@ -17,6 +17,7 @@ import { addKeyRoutes } from "./http/key-routes.ts";
 import { addLineRoutes } from "./http/line-routes.ts";
 import { addMetricsRoute } from "./http/metrics-route.ts";
 import { openApiDocument } from "./http/openapi.ts";
+import { addPremintRoutes } from "./http/premint-routes.ts";
 import { addSupplyRoutes } from "./http/supply-routes.ts";
 import type { MintConfig } from "./config.ts";
 import { creditReader } from "./credit-reader.ts";
@@ -187,6 +188,7 @@ function addRoutes(
   addLineRoutes(app, { mint, keys: () => keeper.published });
   addAdminRoutes(app, { mint, clock, token: config.adminToken });
   addKeyRoutes(app, { mint, keeper, clock });
+  addPremintRoutes(app, { mint });
   addSupplyRoutes(app, { mint, token: config.supplyToken });
   addEdgeRoutes(app, { mint, edges, trustProxyHops: config.trustProxyHops ?? 0 });
   const metrics = mintMetrics({ edges, term, keys: () => keeper.stored });

@@ -38,6 +38,27 @@ describe("the sequencer", () => {
     expect(sequencer.issuedThrough).toBe(11);
   });
 
+  it("gives a run in one piece, however small its blocks are, and whoever takes beside it", async () => {
+    const { sequencer, grant, asked } = world();
+    const run = sequencer.takeRun(1_000);
+    await grant();
+    const beside = [sequencer.take(), sequencer.take()];
+    await grant();
+    const first = await run;
+    expect(beside.some((n) => n !== undefined && n >= first && n < first + 1_000)).toBe(false);
+    await grant();
+    expect(sequencer.take()).toBe(first + 1_000);
+    expect(asked.at(-1)).toBeGreaterThanOrEqual(first + 999);
+  });
+
+  it("gives no part of a run when it stops meanwhile", async () => {
+    const { sequencer } = world();
+    const run = sequencer.takeRun(1_000);
+    sequencer.stop();
+    await expect(run).rejects.toMatchObject({ code: "unavailable" });
+    expect(sequencer.issuedThrough).toBe(10);
+  });
+
   it("counts up without a gap or a repeat, through many reservations", async () => {
     const { sequencer, grant, clock, asked } = world();
     const given: number[] = [];

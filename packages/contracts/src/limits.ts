@@ -52,6 +52,10 @@ export const JWKS_KEYS_MAX = 16;
 export const COOKIE_CHARS_MAX = 16_384;
 /** JSON bodies of our own endpoints. */
 export const BODY_BYTES_MAX = 16_384;
+/** People of one batch of places that are given beforehand. */
+export const PREMINT_BATCH_MAX = 1_000;
+/** A batch's body: each person is a hash in quotes, and a comma. */
+export const PREMINT_BODY_BYTES_MAX = 65_536;
 
 /** The same visitor joining again within this time gets the same number (bounded memory permitting). */
 export const JOIN_RETRY_SECONDS = 60;

@@ -96,6 +96,16 @@ export function simulatedStore(parts: StoreParts): MintStore {
         ],
         run: (rows) => rows.reserveNumbers(lead, request),
       }),
+    recordPremint: (lead, request) =>
+      write({
+        what: `premint ${request.premint.batch}`,
+        locks: [
+          [grants, "share"],
+          [`event:${request.event}`, "alone"],
+        ],
+        run: (rows) => rows.recordPremint(lead, request),
+      }),
+    findPremint: (event, batch) => read((rows) => rows.findPremint(event, batch)),
     step: (lead, request) => step(parts, lead, request),
     recordClaims: (lead, request) =>
       write({

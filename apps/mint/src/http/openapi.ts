@@ -12,6 +12,7 @@ import { EVENT_STATES } from "@vestibule/contracts/statements";
 import { supplyReportSchema } from "@vestibule/contracts/supply-api";
 import { edgePaths, edgeSchemas } from "./openapi-edges.ts";
 import { keyPaths, keySchemas } from "./openapi-keys.ts";
+import { premintPaths, premintSchemas } from "./openapi-premints.ts";
 import { type Json, PARTS } from "./openapi-parts.ts";
 
 const { admin: ADMIN, body, count, json, moment, object, problems, ref, schemaOf } = PARTS;
@@ -75,6 +76,7 @@ export function openApiDocument(): Json {
       ...linePaths(),
       ...adminPaths(),
       ...keyPaths(PARTS),
+      ...premintPaths(PARTS),
       ...supplyPaths(),
       ...edgePaths(PARTS),
     },
@@ -319,6 +321,7 @@ function schemas(): Json {
     ClaimAnswer: object({ opensAt: moment, closesAt: moment, admission: { type: "string" } }),
     Event: eventSchema(settings),
     ...keySchemas(PARTS),
+    ...premintSchemas(PARTS),
     ...edgeSchemas(PARTS),
     Problem: {
       ...object({

@@ -15,6 +15,7 @@ import { ClaimDesk } from "../line/claim-desk.ts";
 import { tick } from "../line/controller.ts";
 import { EventLine } from "../line/event-line.ts";
 import { stateAt } from "../line/event-state.ts";
+import { PremintDesk } from "../line/premint-desk.ts";
 import { dripClaims, manifestClaims } from "../line/statement.ts";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
 import type { AuditEntry, BlockEnd, EventRecord, Lead, MintStore } from "../store/store.ts";
@@ -52,6 +53,7 @@ export interface LineTermOptions {
 export interface LineEntry {
   readonly line: EventLine;
   readonly desk: ClaimDesk;
+  readonly premints: PremintDesk;
   readonly statement: CachedText;
   /** Since when ticks fail for another reason than the store's; written by ticks alone. */
   failingSince: EpochMs | undefined;
@@ -183,6 +185,7 @@ export class LineTerm implements Term {
     this.#entries.set(line.event, {
       line,
       desk: new ClaimDesk({ line, clock }),
+      premints: new PremintDesk(line),
       statement: new CachedText({ freshMs: STATEMENT_FRESH_MS }),
       failingSince: undefined,
     });

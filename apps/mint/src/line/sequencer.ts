@@ -3,6 +3,7 @@
  * number is given at most once because it lies in a block that nobody else can have, and because
  * `take` counts up and nothing else.
  */
+import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import { BLOCK_LASTS_MS, BLOCK_NUMBERS_MAX, BLOCK_NUMBERS_MIN, JOIN_QUEUE_MAX } from "../limits.ts";
 import { unavailable } from "../unavailable.ts";
@@ -28,6 +29,8 @@ export class Sequencer {
   /** Reserved up to here. */
   #through: number;
   #size = BLOCK_NUMBERS_MIN;
+  /** Asked for in one piece. */
+  #run = 0;
   #reservedAt = 0;
   #reserving = false;
   #stopped = false;
@@ -55,8 +58,26 @@ export class Sequencer {
     if (this.#stopped || this.#next > this.#through) return undefined;
     const number = this.#next;
     this.#next += 1;
-    if (this.#through - this.#next < this.#size / 2) this.reserveAhead();
+    this.#keepAhead();
     return number;
+  }
+
+  /**
+   * The first of `count` numbers in a row, which are given from now on.
+   *
+   * @throws AppError `unavailable` as `refilled`.
+   */
+  async takeRun(count: number): Promise<number> {
+    assert(count >= 1 && count <= BLOCK_NUMBERS_MAX, "a run fits a block");
+    while (this.#stopped || this.#through - this.#next + 1 < count) {
+      this.#run = count;
+      await this.refilled();
+    }
+    this.#run = 0;
+    const first = this.#next;
+    this.#next += count;
+    this.#keepAhead();
+    return first;
   }
 
   /**
@@ -79,7 +100,7 @@ export class Sequencer {
     if (this.#reserving || this.#stopped) return;
     this.#reserving = true;
     this.#adapt();
-    const through = Math.max(this.#through, this.#next - 1) + this.#size;
+    const through = Math.max(this.#through, this.#next - 1) + Math.max(this.#size, this.#run);
     this.#reserve(through).then(
       () => {
         this.#reserving = false;
@@ -98,6 +119,10 @@ export class Sequencer {
     this.#stopped = true;
     const error = unavailable(STOPPED);
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+  }
+
+  #keepAhead(): void {
+    if (this.#through - this.#next < this.#size / 2) this.reserveAhead();
   }
 
   /** A block lasts one to four seconds at the present rate of joins, within its bounds. */

@@ -3,6 +3,7 @@ import { claimRepository } from "./claim-repository.ts";
 import { eventRepository } from "./event-repository.ts";
 import { keyRepository } from "./key-repository.ts";
 import { leaseRepository } from "./lease-repository.ts";
+import { premintRepository } from "./premint-repository.ts";
 import { stepRepository } from "./step-repository.ts";
 import type { MintStore } from "./store.ts";
 
@@ -17,6 +18,7 @@ export function postgresStore(database: Database): MintStore {
     isUp: () => database.isUp(),
     ...leaseRepository(database),
     ...eventRepository(database),
+    ...premintRepository(database),
     ...stepRepository(database),
     ...claimRepository(database),
     ...keyRepository(database),

@@ -194,6 +194,16 @@ export interface PlaceFound {
   readonly creditUsed: boolean;
 }
 
+/** A batch of places that were given beforehand: `first … first + count - 1`. */
+export interface Premint {
+  readonly batch: string;
+  readonly first: number;
+  readonly count: number;
+  /** Of the people, in their order. */
+  readonly digest: string;
+  readonly at: EpochMs;
+}
+
 export interface Tally {
   readonly claimed: number;
   readonly lapsed: number;
@@ -267,6 +277,17 @@ export interface MintStore {
     lead: Lead,
     request: { event: string; first: number; through: number },
   ): Promise<void>;
+
+  /**
+   * Notes a batch of numbers of this lead's block, and that they are given; all of it, or nothing.
+   *
+   * @returns what is on record for the batch: this, or what an earlier try or another leader had noted.
+   */
+  recordPremint(
+    lead: Lead,
+    request: { event: string; premint: Premint; audit: AuditEntry },
+  ): Promise<Premint>;
+  findPremint(event: string, batch: string): Promise<Premint | undefined>;
 
   /** @throws LineMovedError */
   step(lead: Lead, request: StepRequest): Promise<StepDone>;

@@ -19,6 +19,7 @@ import {
   type MintStore,
   type NumberBlock,
   type PlaceFound,
+  type Premint,
   type StepDone,
   type StepRequest,
   type StoredKeys,
@@ -32,6 +33,7 @@ interface Row {
   claims: Map<number, number>;
   /** `n slot` of slots that were made good. */
   credits: Set<string>;
+  premints: Map<string, Premint>;
 }
 
 export interface AuditRow extends AuditEntry {
@@ -79,7 +81,12 @@ export class MemoryStore implements MintStore {
     const copy = (rows: ReadonlyMap<string, Row>) =>
       [...rows].map(([event, row]): [string, Row] => [
         event,
-        { ...row, claims: new Map(row.claims), credits: new Set(row.credits) },
+        {
+          ...row,
+          claims: new Map(row.claims),
+          credits: new Set(row.credits),
+          premints: new Map(row.premints),
+        },
       ]);
     const rows = new Map(copy(this.#rows));
     const [lease, keys, segmentId] = [{ ...this.#lease }, this.#keys, this.#segmentId];
@@ -174,6 +181,7 @@ export class MemoryStore implements MintStore {
       segments: [],
       claims: new Map(),
       credits: new Set(),
+      premints: new Map(),
       record: {
         settings,
         version: 1,
@@ -220,6 +228,35 @@ export class MemoryStore implements MintStore {
         { ...own, last: Math.max(own.last, through) },
       ],
     };
+  }
+
+  async recordPremint(
+    lead: Lead,
+    { event, premint, audit }: Parameters<MintStore["recordPremint"]>[1],
+  ): Promise<Premint> {
+    this.#fence(lead);
+    const row = this.#row(event);
+    const known = row.premints.get(premint.batch);
+    if (known !== undefined) return known;
+    const last = premint.first + premint.count - 1;
+    const own = row.record.blocks.find(({ epoch }) => epoch === lead.epoch);
+    assert(
+      own !== undefined && own.first <= premint.first && own.last >= last,
+      "a batch lies in the block of who gives it",
+    );
+    row.premints.set(premint.batch, premint);
+    const issuedThrough = Math.max(own.issuedThrough, last);
+    row.record = {
+      ...row.record,
+      blocks: row.record.blocks.map((block) => (block === own ? { ...own, issuedThrough } : block)),
+    };
+    this.audit.push({ ...audit, event, version: row.record.version });
+    return premint;
+  }
+
+  async findPremint(event: string, batch: string): Promise<Premint | undefined> {
+    this.#enter();
+    return this.#row(event).premints.get(batch);
   }
 
   async step(lead: Lead, request: StepRequest): Promise<StepDone> {

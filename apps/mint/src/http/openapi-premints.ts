@@ -1,0 +1,54 @@
+/** The part of the OpenAPI document that is about places given beforehand. */
+import {
+  PREMINT_BATCH_NAME,
+  premintAnswerSchema,
+  premintRequestSchema,
+} from "@vestibule/contracts/premint-api";
+import type { Json, OpenApiParts } from "./openapi-parts.ts";
+
+export function premintPaths({ admin, json, problems, ref, body }: OpenApiParts): Json {
+  return {
+    "/v1/admin/events/{event}/premints/{batch}": {
+      put: {
+        ...admin,
+        operationId: "premint",
+        summary: "Tickets for a batch of people, beforehand",
+        description:
+          "The same batch asked again has the same numbers: they are on record before anything is signed. Another batch name is another batch, also for the same people.",
+        parameters: [
+          { $ref: "#/components/parameters/event" },
+          {
+            name: "batch",
+            in: "path",
+            required: true,
+            description: "Random, chosen by whoever asks",
+            schema: { type: "string", pattern: PREMINT_BATCH_NAME.source },
+          },
+        ],
+        requestBody: body("PremintRequest"),
+        responses: {
+          "200": json(ref("PremintAnswer"), "The number of the first, and each one's ticket"),
+          ...problems(
+            "bad-request",
+            "unauthorized",
+            "event-not-found",
+            "conflict",
+            "sold-out",
+            "event-ended",
+            "body-too-large",
+            "unsupported-media-type",
+            "invalid-settings",
+            "unavailable",
+          ),
+        },
+      },
+    },
+  };
+}
+
+export function premintSchemas({ schemaOf }: OpenApiParts): Json {
+  return {
+    PremintRequest: schemaOf(premintRequestSchema),
+    PremintAnswer: schemaOf(premintAnswerSchema),
+  };
+}

@@ -1,0 +1,25 @@
+/** Places for people whose entitlement is known beforehand. Behind the admin token, as all of `/v1/admin`. */
+import { PREMINT_BODY_BYTES_MAX } from "@vestibule/contracts/limits";
+import { PREMINT_BATCH_NAME, premintRequestSchema } from "@vestibule/contracts/premint-api";
+import { noStore, type ServiceApp } from "@vestibule/service/app";
+import { readJson } from "@vestibule/service/json-body";
+import type { Mint } from "../mint.ts";
+import { refusedSettings } from "./refused-settings.ts";
+
+/** There is one token, so there is one actor. */
+const ACTOR = "admin-token";
+
+export function addPremintRoutes(app: ServiceApp, { mint }: { readonly mint: Mint }): void {
+  app.put("/v1/admin/events/:event/premints/:batch", async (context) => {
+    const { event, batch } = context.req.param();
+    mint.entry(event);
+    if (!PREMINT_BATCH_NAME.test(batch)) {
+      const message = "Must be 1 to 64 letters, digits, _ and -";
+      throw refusedSettings([{ field: "batch", message }]);
+    }
+    const { subs } = await readJson(context.req.raw, premintRequestSchema, {
+      bytesMax: PREMINT_BODY_BYTES_MAX,
+    });
+    return noStore(context, 200, await mint.premint(event, { batch, subs, actor: ACTOR }));
+  });
+}
