@@ -19,8 +19,8 @@ export type GatePass =
   /** Not asked: it is switched off, or nobody sells such a thing. */
   | { readonly kind: "off" }
   /**
-   * `away`: the gate did not say. `doubted`: it said sold out, and PostgreSQL does not bear it out. The others are
-   * its words.
+   * `away`: the gate did not say. `doubted`: it said sold out, and PostgreSQL does not bear it out; the gate has a
+   * lease of no seats then. The others are its words.
    */
   | {
       readonly kind: "leased" | "known" | "unknown" | "away" | "doubted";
@@ -89,16 +89,23 @@ export function createGateKeeper(
     try {
       const standing = await (isSure ? repair.look(of) : ledger.standing({ ...of, jtis: [jti] }));
       if (standing === undefined) return false;
-      return standing.left < quantity && !standing.spent.includes(jti);
+      return standing.left < quantity && !standing.spent.some((spent) => spent.jti === jti);
     } catch (error) {
       repair.noteTrouble();
       throw error;
     }
   }
 
-  async function settle({ event, sku, jti }: Wish, outcome: "sold" | "not-sold"): Promise<void> {
+  /** The gate shall know them by name: whoever buys past it and dies before they say so shows in no counter for sure. */
+  async function goPast(wish: Wish): Promise<GatePass> {
+    const { kind } = await reserve({ ...wish, quantity: 0 });
+    return { kind: kind === "known" || kind === "away" ? kind : "doubted", wish };
+  }
+
+  async function settle({ event, sku, jti }: Wish, sold: number | "earlier"): Promise<void> {
+    const of = { event, sku, jti };
     try {
-      await gate.settle({ event, sku, jti, outcome });
+      await (sold === "earlier" ? gate.remember(of) : gate.settle({ ...of, sold }));
     } catch (error) {
       if (!(error instanceof StoreAwayError)) log.error("gate-settle-failed", error);
       repair.ask({ event, sku });
@@ -112,16 +119,15 @@ export function createGateKeeper(
       const reservation = await reserve(wish);
       if (reservation.kind !== "sold-out") return { kind: reservation.kind, wish };
       if (wish.quantity > perPurchaseMax) return { kind: "over-limit", perPurchaseMax };
-      const isBelieved = await isSoldOut(wish, reservation.sure);
-      return isBelieved ? { kind: "sold-out" } : { kind: "doubted", wish };
+      return (await isSoldOut(wish, reservation.sure)) ? { kind: "sold-out" } : goPast(wish);
     },
     leave: (pass, outcome) => {
       if (!("wish" in pass)) return;
       if (outcome === "lost") repair.noteTrouble();
-      const settlement = settlementOf(pass, outcome);
+      const sold = soldOf(pass, outcome);
       if (isDoubtful(pass, outcome)) repair.ask({ event: pass.wish.event, sku: pass.wish.sku });
-      if (settlement === undefined) return;
-      const work = settle(pass.wish, settlement).finally(() => underWay.delete(work));
+      if (sold === undefined) return;
+      const work = settle(pass.wish, sold).finally(() => underWay.delete(work));
       underWay.add(work);
     },
     idle: async () => {
@@ -131,17 +137,18 @@ export function createGateKeeper(
 }
 
 type Asked = Extract<GatePass, { wish: Wish }>;
+type Taken = Extract<LedgerOutcome, { kind: "bought" | "held" }>;
 
-/** `undefined`: there is nothing of ours to settle, or nobody knows yet. */
-function settlementOf(
+/** The seats to settle with; `undefined`: there is nothing of ours to settle, or nobody knows yet. */
+function soldOf(
   { kind, wish }: Asked,
   outcome: LedgerOutcome | "lost",
-): "sold" | "not-sold" | undefined {
+): number | "earlier" | undefined {
   if (outcome === "lost" || outcome.kind === "in-progress") return undefined;
   // Also without a lease of ours: whoever comes again with this admission must not be told "sold out".
-  if (isOf(outcome, wish)) return "sold";
-  // `known` is somebody else's lease, of the same admission: theirs to settle. `doubted` has none.
-  return kind === "known" || kind === "doubted" ? undefined : "not-sold";
+  if (isOf(outcome, wish)) return outcome.left === undefined ? "earlier" : quantityOf(outcome);
+  // `known` is somebody else's lease, of the same admission: theirs to settle.
+  return kind === "known" ? undefined : 0;
 }
 
 /** Whether gate and PostgreSQL may disagree about the sku. */
@@ -157,10 +164,11 @@ function isDoubtful({ kind, wish }: Asked, outcome: LedgerOutcome | "lost"): boo
   return outcome.kind === "sold-out" || (isOf(outcome, wish) && !isNew);
 }
 
+function quantityOf(taken: Taken): number {
+  return taken.kind === "bought" ? taken.order.quantity : taken.hold.quantity;
+}
+
 /** It was bought or held with this very admission, now or before. */
-function isOf(
-  outcome: LedgerOutcome,
-  { jti }: Wish,
-): outcome is Extract<LedgerOutcome, { kind: "bought" | "held" }> {
+function isOf(outcome: LedgerOutcome, { jti }: Wish): outcome is Taken {
   return (outcome.kind === "bought" || outcome.kind === "held") && outcome.jti === jti;
 }

@@ -12,7 +12,6 @@ import {
   type GateRepair as RepairOfGate,
   type GateState,
   type InventoryGate,
-  type Lease,
   REPAIRED_AT_ONCE_MAX,
 } from "@vestibule/valkey/inventory-gate";
 import { StoreAwayError } from "@vestibule/valkey/token-bucket";
@@ -221,15 +220,15 @@ class Repair implements GateRepair {
     }
   }
 
-  /** One by one, as if each of them was settled now: it is true whenever it is said. */
+  /** One by one: it is true whenever it is said. */
   async #tellBuyers(of: SkuRef): Promise<boolean> {
     const { gate, ledger } = this.#options;
-    const jtis = await ledger.buyers(of, BUYERS_TOLD_MAX);
-    for (let from = 0; from < (jtis?.length ?? 0); from += BUYERS_TOLD_AT_ONCE) {
-      const some = jtis?.slice(from, from + BUYERS_TOLD_AT_ONCE) ?? [];
-      await Promise.all(some.map((jti) => gate.settle({ ...of, jti, outcome: "sold" })));
+    const buyers = await ledger.buyers(of, BUYERS_TOLD_MAX);
+    for (let from = 0; from < (buyers?.length ?? 0); from += BUYERS_TOLD_AT_ONCE) {
+      const some = buyers?.slice(from, from + BUYERS_TOLD_AT_ONCE) ?? [];
+      await Promise.all(some.map((jti) => gate.remember({ ...of, jti })));
     }
-    return jtis !== undefined;
+    return buyers !== undefined;
   }
 
   #tell(of: SkuRef, state: GateState, { left, drop, sold }: RepairOfGate): void {
@@ -273,7 +272,7 @@ export function planOf(
   { left, taken, spent }: Pick<Standing, "left" | "taken" | "spent">,
   { wasTold }: { readonly wasTold: boolean },
 ): RepairOfGate | undefined {
-  const isSpent = new Set(spent);
+  const isSpent = new Set(spent.map(({ jti }) => jti));
   const unspent = state.leases.filter(({ jti }) => !isSpent.has(jti));
   // A lease in its time is settled by its holder.
   const isAnyoneGone = state.leases.some(({ expired }) => expired);
@@ -282,10 +281,13 @@ export function planOf(
   const right = left - seatsOf(unspent);
   // Whoever is not dropped yet keeps their seats until the next repair.
   const wanted = right + seatsOf(drop);
+  // What the counter shows once every spent lease is settled with what it bought.
+  const settled = seatsOf(state.leases) - seatsOf(unspent) - seatsOf(spent);
+  const shown = state.left === undefined ? Infinity : state.left + settled;
   // Too high: something was sold past the gate. No counter: it may have forgotten everybody.
-  const mayHaveMissed = state.left === undefined || right < state.left;
+  const mayHaveMissed = right < shown;
   // Too low hides what was sold past it: enough to stay sure (seats that come back), not to become it.
-  const sure = taken === 0 || (state.sure ? !mayHaveMissed : wasTold && right === state.left);
+  const sure = taken === 0 || (state.sure ? !mayHaveMissed : wasTold && right === shown);
   if (wanted === state.left && !isAnyoneGone && sure === state.sure) return undefined;
   return {
     version: state.version,
@@ -300,8 +302,8 @@ export function planOf(
   };
 }
 
-function seatsOf(leases: readonly Lease[]): number {
-  return leases.reduce((sum, { quantity }) => sum + quantity, 0);
+function seatsOf(all: readonly { readonly quantity: number }[]): number {
+  return all.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
 function keyOf({ event, sku }: SkuRef): string {

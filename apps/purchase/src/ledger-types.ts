@@ -101,7 +101,13 @@ export interface Standing {
   readonly taken: number;
   readonly perPurchaseMax: number;
   /** Those of the jtis asked for that are spent, for whatever. */
-  readonly spent: readonly string[];
+  readonly spent: readonly Spent[];
+}
+
+export interface Spent {
+  readonly jti: string;
+  /** Seats of the sku asked about that it bought or held; 0: it was spent for something else. */
+  readonly quantity: number;
 }
 
 export interface Ledger {

@@ -91,7 +91,11 @@ export function createLedger(
           const [row] = await sql<Standing[]>`
             select total - sold - held as left, sold + held as taken,
                    per_purchase_max as "perPurchaseMax",
-                   (select coalesce(jsonb_agg(jti), '[]') from spends
+                   (select coalesce(jsonb_agg(jsonb_build_object(
+                             'jti', jti, 'quantity', case
+                               when event = ${event} and split_part(request, ':', 2) = ${sku}
+                               then split_part(request, ':', 3)::integer else 0 end)), '[]')
+                      from spends
                      where jti in (select jsonb_array_elements_text(${sql.json([...jtis])}))) as spent
               from stock where event = ${event} and sku = ${sku}`;
           return row;

@@ -29,8 +29,16 @@ describe("a gate is sure again after one round", () => {
       async (world) => {
         const wish = { ...SEAT, jti: "twice", quantity: 1 };
         const pass = await world.keeper.enter(wish);
-        await world.gate.settle({ ...wish, outcome: "not-sold" });
+        await world.gate.settle({ ...wish, sold: 0 });
         world.keeper.leave(pass, world.ledger.purchase(wish));
+      },
+    ],
+    [
+      "an admission bought less than its lease was for, which hid who bought past it",
+      async (world) => {
+        await world.keeper.enter({ ...SEAT, jti: "less", quantity: 2 });
+        world.ledger.purchase({ ...SEAT, jti: "less", quantity: 1 });
+        world.ledger.purchase({ ...SEAT, jti: "past", quantity: 1 });
       },
     ],
     [

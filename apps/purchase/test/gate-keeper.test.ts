@@ -42,12 +42,13 @@ async function settledAfter(
   outcome: LedgerOutcome | "lost",
 ): Promise<string> {
   const told: string[] = [];
-  const gate: Pick<InventoryGate, "reserve" | "settle"> = {
+  const gate: Pick<InventoryGate, "reserve" | "settle" | "remember"> = {
     reserve: async () => {
       if (reservation === "away") throw new StoreAwayError("away");
       return reservation;
     },
-    settle: async (of) => void told.push(of.outcome),
+    settle: async ({ sold }) => void told.push(sold === 0 ? "not-sold" : `sold ${sold}`),
+    remember: async () => void told.push("earlier"),
   };
   const repair = ears((what) => void told.push(what));
   const keeper = createGateKeeper(gate as InventoryGate, { repair, ledger, log: silentLog });
@@ -60,14 +61,24 @@ describe.each([
   // Known and new: an admission that was unspent again, or a lease that was given back. Perhaps not counted off.
   [
     "bought",
-    { leased: "sold", known: "repair + sold", unknown: "repair + sold", away: "repair + sold" },
+    {
+      leased: "sold 2",
+      known: "repair + sold 2",
+      unknown: "repair + sold 2",
+      away: "repair + sold 2",
+    },
   ],
   [
     "held",
-    { leased: "sold", known: "repair + sold", unknown: "repair + sold", away: "repair + sold" },
+    {
+      leased: "sold 2",
+      known: "repair + sold 2",
+      unknown: "repair + sold 2",
+      away: "repair + sold 2",
+    },
   ],
   // Counted off a second time, because the gate had forgotten the first.
-  ["bought before", { leased: "repair + sold", known: "sold", unknown: "repair + sold" }],
+  ["bought before", { leased: "earlier + repair", known: "earlier", unknown: "earlier + repair" }],
   ["bought with another", { leased: "not-sold", known: "nothing", unknown: "not-sold + repair" }],
   ["sold-out", { leased: "not-sold + repair", known: "nothing", unknown: "not-sold + repair" }],
   ["already-spent", { leased: "not-sold", known: "nothing" }],
@@ -155,21 +166,26 @@ test("PostgreSQL is away and the sku new here: said at once, instead of asking i
 describe("a gate that may have forgotten buyers asks before it refuses", () => {
   test.each([
     ["somebody who did not buy, of nothing", { left: 1, spent: [] }, "sold-out"],
-    ["a buyer", { left: 0, spent: ["mine"] }, "doubted"],
+    ["a buyer", { left: 0, spent: [{ jti: "mine", quantity: 1 }] }, "doubted"],
     ["somebody for whom enough is left", { left: 2, spent: [] }, "doubted"],
   ])("%s", async (_name, { left, spent }, kind) => {
-    const gate = { reserve: async () => ({ kind: "sold-out", sure: false }) };
+    const gate = {
+      reserve: async ({ quantity }: { quantity: number }) =>
+        quantity === 0 ? { kind: "leased" } : { kind: "sold-out", sure: false },
+      settle: async ({ sold }: { sold: number }) => void told.push(`sold ${sold}`),
+    };
     const standing = async () => ({ left, spent, taken: 5, perPurchaseMax: 10 });
     const told: string[] = [];
-    const keeper = createGateKeeper(
-      { ...gate, settle: async (of: { outcome: string }) => void told.push(of.outcome) } as never,
-      { repair: ears((what) => void told.push(what)), ledger: { standing }, log: silentLog },
-    );
+    const keeper = createGateKeeper(gate as never, {
+      repair: ears((what) => void told.push(what)),
+      ledger: { standing },
+      log: silentLog,
+    });
     const pass = await keeper.enter(WISH);
     expect(pass.kind).toBe(kind);
     // What they buy is told to the gate, or it would refuse them their own order the next time.
     keeper.leave(pass, OUTCOMES.bought);
     await keeper.idle();
-    expect(told).toEqual(kind === "doubted" ? ["repair", "sold"] : []);
+    expect(told).toEqual(kind === "doubted" ? ["repair", "sold 2"] : []);
   });
 });

@@ -30,13 +30,13 @@ describe("the plan", () => {
 
   test("is none when both agree, also while somebody is on their way", () => {
     const leases = [lease("a", 2), lease("b", 1)];
-    const standing = { left: 9, taken: 1, spent: ["b"] };
+    const standing = { left: 9, taken: 1, spent: [{ jti: "b", quantity: 1 }] };
     expect(plan({ ...state, left: 7, leases }, standing)).toBeUndefined();
   });
 
   test("gives back what a holder who is gone had counted off, and keeps what one had bought", () => {
     const leases = [lease("dead", 3, true), lease("sold", 2, true), lease("alive", 1)];
-    const standing = { left: 8, taken: 2, spent: ["sold"] };
+    const standing = { left: 8, taken: 2, spent: [{ jti: "sold", quantity: 2 }] };
     expect(plan({ ...state, left: 4, leases }, standing)).toEqual({
       version: "7",
       left: 7,
@@ -85,7 +85,11 @@ describe("the plan", () => {
   test("ends 150,000 dead leases in bounded steps, and never gives seats back before their lease is gone", () => {
     let leases = many(150_000, (index) => lease(`dead-${index}`, 2, true));
     const spent = many(10, (index) => `dead-${index * 3}`);
-    const standing = { left: 300_000, taken: 20, spent };
+    const standing = {
+      left: 300_000,
+      taken: 20,
+      spent: spent.map((jti) => ({ jti, quantity: 2 })),
+    };
     let left: number | undefined;
     let rounds = 0;
     for (; leases.length > 0; rounds += 1) {
@@ -239,6 +243,7 @@ async function runScheduled(
   const gate: InventoryGate = {
     reserve: step(world.gate.reserve),
     settle: step(world.gate.settle),
+    remember: step(world.gate.remember),
     inspect: step(world.gate.inspect),
     repair: step(world.gate.repair),
   };
@@ -295,7 +300,8 @@ test("repairs while purchases run, in every order of steps: the counter is exact
     fc.asyncProperty(fc.scheduler(), total, buyers, async (scheduler, seats, all) => {
       const exact = async ({ gate, ledger }: GateWorld): Promise<void> => {
         const { left, leases } = await gate.inspect(SEAT);
-        const spent = new Set(ledger.standing(leases.map((lease) => lease.jti)).spent);
+        const { spent: found } = ledger.standing(leases.map((lease) => lease.jti));
+        const spent = new Set(found.map((one) => one.jti));
         const onTheirWay = leases.filter((lease) => !spent.has(lease.jti));
         const counted = onTheirWay.reduce((sum, lease) => sum + lease.quantity, 0);
         expect(left).toBe(ledger.left - counted);

@@ -44,7 +44,10 @@ export class ModelLedger {
   }
 
   standing(jtis: readonly string[]): Standing {
-    const spent = jtis.filter((jti) => this.buyers.has(jti));
+    const spent = jtis.flatMap((jti) => {
+      const quantity = this.buyers.get(jti);
+      return quantity === undefined ? [] : [{ jti, quantity }];
+    });
     return { left: this.left, taken: this.taken, perPurchaseMax: 10, spent };
   }
 }
@@ -71,6 +74,7 @@ export function breakableGate(clock: FakeClock): BreakableGate {
   return {
     reserve: (of) => inner.reserve(of),
     settle: (of) => inner.settle(of),
+    remember: (of) => inner.remember(of),
     inspect: (of) => inner.inspect(of),
     repair: (of) => inner.repair(of),
     flush: () => {
@@ -189,6 +193,10 @@ export function breakableStore(clock: FakeClock): BreakableStore {
       settle: async (of) => {
         needsGate();
         return gate.settle(of);
+      },
+      remember: async (of) => {
+        needsGate();
+        return gate.remember(of);
       },
       inspect: async (of) => {
         needsGate();

@@ -308,6 +308,11 @@ test("the organizer cannot lower the stock below what is sold and held", async (
   );
   expect(
     await world.ledger.standing({ event: EVENT, sku: SKU, jtis: ["admission-2", "x"] }),
-  ).toEqual({ left: 0, taken: 4, perPurchaseMax: 100, spent: ["admission-2"] });
+  ).toEqual({
+    left: 0,
+    taken: 4,
+    perPurchaseMax: 100,
+    spent: [{ jti: "admission-2", quantity: 1 }],
+  });
   expect(await world.ledger.standing({ event: EVENT, sku: "none", jtis: [] })).toBeUndefined();
 });

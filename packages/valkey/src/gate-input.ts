@@ -16,8 +16,17 @@ export function checkReservation(of: SeatsOf & { jti: string; quantity: number }
   assert(of.jti.length >= 1 && of.jti.length <= 256, "a jti has 1 to 256 characters");
   const { quantity } = of;
   assert(
-    Number.isSafeInteger(quantity) && quantity >= 1 && quantity <= QUANTITY_MAX,
-    "a quantity is a whole number from 1 to QUANTITY_MAX",
+    Number.isSafeInteger(quantity) && quantity >= 0 && quantity <= QUANTITY_MAX,
+    "a quantity is a whole number from 0 to QUANTITY_MAX",
+  );
+}
+
+/** @throws AssertionError */
+export function checkSettlement(of: SeatsOf & { sold: number }): void {
+  checkSeats(of);
+  assert(
+    Number.isSafeInteger(of.sold) && of.sold >= 0 && of.sold <= QUANTITY_MAX,
+    "what was sold is a whole number from 0 to QUANTITY_MAX",
   );
 }
 

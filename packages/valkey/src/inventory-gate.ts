@@ -89,13 +89,19 @@ export interface GateRepair {
 }
 
 export interface InventoryGate {
-  /** One step. All of `quantity` or nothing. @throws StoreAwayError */
+  /**
+   * One step. All of `quantity` or nothing. Of 0 it is a lease all the same (the first `LEASES_UNKNOWN_MAX`): whoever
+   * goes past a "sold out" is known by it. @throws StoreAwayError
+   */
   reserve(of: SeatsOf & { jti: string; quantity: number }): Promise<Reservation>;
   /**
-   * Ends the lease: `sold` keeps what it counted off and remembers the buyer, `not-sold` gives it back.
-   * Safe to run twice; `not-sold` without a lease changes nothing. @throws StoreAwayError
+   * Ends the lease: what it counted off comes back, but for the seats `sold` just now, whose buyer is remembered; 0: none.
+   * Another attempt of this `jti` may have bought more than its lease, or less. Safe to run twice; without a lease the
+   * counter stays. @throws StoreAwayError
    */
-  settle(of: SeatsOf & { jti: string; outcome: "sold" | "not-sold" }): Promise<void>;
+  settle(of: SeatsOf & { jti: string; sold: number }): Promise<void>;
+  /** This `jti` has bought, whenever that was: nothing else changes. @throws StoreAwayError */
+  remember(of: SeatsOf & { jti: string }): Promise<void>;
   /** @throws StoreAwayError */
   inspect(of: SeatsOf): Promise<GateState>;
   /**

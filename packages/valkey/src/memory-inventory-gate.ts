@@ -1,6 +1,6 @@
 import type { Clock } from "@vestibule/kernel/clock";
 
-import { checkRepair, checkReservation, checkSeats } from "./gate-input.ts";
+import { checkRepair, checkReservation, checkSeats, checkSettlement } from "./gate-input.ts";
 import {
   GATE_KEEP_MS,
   GATE_LEASE_MS,
@@ -74,8 +74,15 @@ export function createMemoryInventoryGate(
       return reserve(counterOf(of, now), of, now + leaseMs);
     },
     settle: async (of) => {
-      checkSeats(of);
+      checkSettlement(of);
       settle(counterOf(of, clock.now()), of);
+    },
+    remember: async (of) => {
+      checkSeats(of);
+      const counter = counterOf(of, clock.now());
+      if (counter.sold.has(of.jti)) return;
+      counter.moves += 1;
+      counter.sold.add(of.jti);
     },
     inspect: async (of) => {
       checkSeats(of);
@@ -108,13 +115,12 @@ function reserve(
 ): Reservation {
   if (counter.sold.has(of.jti)) return { kind: "known" };
   const held = counter.leases.get(of.jti);
-  if (held === undefined && counter.left !== undefined && counter.left < of.quantity) {
-    return { kind: "sold-out", sure: counter.sure };
-  }
+  const isTooMuch = counter.left !== undefined && of.quantity > Math.max(0, counter.left);
+  if (held === undefined && isTooMuch) return { kind: "sold-out", sure: counter.sure };
   counter.moves += 1;
   const quantity = held?.quantity ?? of.quantity;
-  const isNoted =
-    held !== undefined || counter.left !== undefined || counter.leases.size < LEASES_UNKNOWN_MAX;
+  const isCounted = counter.left !== undefined && quantity > 0;
+  const isNoted = held !== undefined || isCounted || counter.leases.size < LEASES_UNKNOWN_MAX;
   if (isNoted) counter.leases.set(of.jti, { quantity, expiresAtMs });
   if (held !== undefined) return { kind: "known" };
   counter.asked += quantity;
@@ -123,14 +129,14 @@ function reserve(
   return { kind: "leased" };
 }
 
-function settle(counter: Counter, of: { jti: string; outcome: "sold" | "not-sold" }): void {
+function settle(counter: Counter, of: { jti: string; sold: number }): void {
   const held = counter.leases.get(of.jti);
-  const isNews = of.outcome === "sold" && !counter.sold.has(of.jti);
+  const isNews = of.sold > 0 && !counter.sold.has(of.jti);
   if (held === undefined && !isNews) return;
   counter.moves += 1;
   counter.leases.delete(of.jti);
-  if (of.outcome === "sold") counter.sold.add(of.jti);
-  else if (counter.left !== undefined) counter.left += held?.quantity ?? 0;
+  if (of.sold > 0) counter.sold.add(of.jti);
+  if (held !== undefined && counter.left !== undefined) counter.left += held.quantity - of.sold;
 }
 
 function repair(counter: Counter, of: GateRepair): boolean {

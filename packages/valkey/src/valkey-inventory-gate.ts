@@ -1,5 +1,5 @@
 import type { ValkeyClient } from "./client.system.ts";
-import { checkRepair, checkReservation, checkSeats } from "./gate-input.ts";
+import { checkRepair, checkReservation, checkSeats, checkSettlement } from "./gate-input.ts";
 import {
   GATE_KEEP_MS,
   GATE_LEASE_MS,
@@ -8,6 +8,7 @@ import {
   type SeatsOf,
 } from "./inventory-gate.ts";
 import { INSPECT_GATE } from "./scripts/inspect-gate.ts";
+import { REMEMBER_BUYER } from "./scripts/remember-buyer.ts";
 import { REPAIR_GATE } from "./scripts/repair-gate.ts";
 import { RESERVE_SEATS } from "./scripts/reserve-seats.ts";
 import { SETTLE_SEATS } from "./scripts/settle-seats.ts";
@@ -32,9 +33,12 @@ export function createValkeyInventoryGate(
       return client.run(RESERVE_SEATS, keysOf(of), args);
     },
     settle: async (of) => {
+      checkSettlement(of);
+      await client.run(SETTLE_SEATS, keysOf(of), [of.jti, String(of.sold), keepMs]);
+    },
+    remember: async (of) => {
       checkSeats(of);
-      const sold = of.outcome === "sold" ? "1" : "0";
-      await client.run(SETTLE_SEATS, keysOf(of), [of.jti, sold, keepMs]);
+      await client.run(REMEMBER_BUYER, keysOf(of), [of.jti, keepMs]);
     },
     inspect: async (of) => {
       checkSeats(of);

@@ -169,8 +169,8 @@ test("memory is full and nothing may be evicted: the limiter is away, a settleme
   // Whoever is refused anyway is told so: that needs no memory.
   expect(await bucket.take(small, "known")).toMatchObject({ allowed: false });
   // A lease that ends frees memory; the script that does it is not stopped half-way.
-  await gate.settle({ ...of, jti: "under way", outcome: "sold" });
-  await gate.settle({ ...of, jti: "in vain", outcome: "not-sold" });
+  await gate.settle({ ...of, jti: "under way", sold: 1 });
+  await gate.settle({ ...of, jti: "in vain", sold: 0 });
   expect(client.isUp()).toBe(true);
 
   await server.command("CONFIG", "SET", "maxmemory", "0");
@@ -196,7 +196,7 @@ test("memory is full and the server evicts: said at the start, gates become unkn
     const { version } = await gate.inspect(of);
     await gate.repair({ ...of, version, left: 1, drop: [], sold: [], sure: true });
     await gate.reserve({ ...of, jti: "winner", quantity: 1 });
-    await gate.settle({ ...of, jti: "winner", outcome: "sold" });
+    await gate.settle({ ...of, jti: "winner", sold: 1 });
   }
   // Until about half of the 400 keys are gone, at random.
   for (;;) {
@@ -257,9 +257,9 @@ test("a user with just these commands on vst:* can use it; without INFO it is sa
   const { version } = await gate.inspect(of);
   await gate.repair({ ...of, version, left: 2, drop: ["x"], sold: ["y"], sure: true });
   await gate.reserve({ ...of, jti: "a", quantity: 1 });
-  await gate.settle({ ...of, jti: "a", outcome: "sold" });
+  await gate.settle({ ...of, jti: "a", sold: 1 });
   await gate.reserve({ ...of, jti: "b", quantity: 1 });
-  await gate.settle({ ...of, jti: "b", outcome: "not-sold" });
+  await gate.settle({ ...of, jti: "b", sold: 0 });
   expect(await gate.inspect(of)).toMatchObject({ left: 1, buyers: 2, leases: [] });
 });
 

@@ -17,10 +17,11 @@ for (const file of readdirSync(folder)) {
   }
 }
 
-test("there are six scripts, each named once", () => {
+test("there are seven scripts, each named once", () => {
   expect(scripts.map(({ name }) => name).sort()).toEqual([
     "give_back_token",
     "inspect_gate",
+    "remember_buyer",
     "repair_gate",
     "reserve_seats",
     "settle_seats",

@@ -143,7 +143,7 @@ describe("a cluster", () => {
     for (const sku of ["floor", "balcony", "vip{x}"]) {
       const of = { event: "one-slot", sku };
       await gate.reserve({ ...of, jti: "a", quantity: 1 });
-      await gate.settle({ ...of, jti: "a", outcome: "sold" });
+      await gate.settle({ ...of, jti: "a", sold: 1 });
       const { version } = await gate.inspect(of);
       await gate.repair({ ...of, version, left: 1, drop: [], sold: [], sure: true });
     }

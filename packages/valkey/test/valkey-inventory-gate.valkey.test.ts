@@ -33,7 +33,7 @@ async function openSale(sku: string, left: number) {
   const { version } = await gate.inspect(of);
   await gate.repair({ ...of, version, left: left + 2, drop: [], sold: [], sure: true });
   await gate.reserve({ ...of, jti: "winner", quantity: 1 });
-  await gate.settle({ ...of, jti: "winner", outcome: "sold" });
+  await gate.settle({ ...of, jti: "winner", sold: 1 });
   await gate.reserve({ ...of, jti: "busy", quantity: 1 });
   const key = (part: string): string => `vst:gate:{lost}:${sku}:${part}`;
   return { gate, of, key };
@@ -63,7 +63,7 @@ describe("what the server loses or is made to hold is unknown, never sold out an
     const state = await gate.inspect(of);
     expect(state.left).toBeUndefined();
     // It stays so until somebody who asked PostgreSQL says otherwise; then it counts again.
-    await gate.settle({ ...of, jti: "next", outcome: "not-sold" });
+    await gate.settle({ ...of, jti: "next", sold: 0 });
     const { version, leases } = await gate.inspect(of);
     const drop = leases.map(({ jti }) => jti);
     await gate.repair({ ...of, version, left: 1, drop, sold: ["winner"], sure: true });
@@ -109,7 +109,7 @@ describe("what the server loses or is made to hold is unknown, never sold out an
       expect((await gate.inspect(of)).leases).toEqual([
         { jti: "busy", quantity: 0, expired: true },
       ]);
-      await gate.settle({ ...of, jti: "busy", outcome: "not-sold" });
+      await gate.settle({ ...of, jti: "busy", sold: 0 });
       expect((await gate.inspect(of)).left).toBeUndefined();
       await server().command("FLUSHALL");
     },
@@ -131,7 +131,7 @@ describe("what the server loses or is made to hold is unknown, never sold out an
         await gate.reserve({ ...of, jti: `fan-${field}-${value}`, quantity: 1 }),
       ).toBeDefined();
       expect((await gate.inspect(of)).version).not.toBe(version);
-      await gate.settle({ ...of, jti: `fan-${field}-${value}`, outcome: "not-sold" });
+      await gate.settle({ ...of, jti: `fan-${field}-${value}`, sold: 0 });
     }
     expect(await gate.inspect(of)).toMatchObject({ left: 3, leases: [{ jti: "busy" }] });
     await server().command("FLUSHALL");
@@ -210,7 +210,7 @@ test("a repair beside 2,000 purchases a second never invents a seat", async () =
       spent.add(jti);
     }
     await pass(fans % 3);
-    await gate.settle({ ...of, jti, outcome: sells ? "sold" : "not-sold" });
+    await gate.settle({ ...of, jti, sold: sells ? 1 : 0 });
   };
   const repair = async (): Promise<boolean> => {
     const state = await gate.inspect(of);
@@ -266,7 +266,7 @@ test.each<[string, readonly string[]]>([
       counts.letThrough += 1;
       // PostgreSQL has nothing left either.
       await pass(5);
-      await gate.settle({ ...of, jti, outcome: "not-sold" });
+      await gate.settle({ ...of, jti, sold: 0 });
     };
     const load = startLoad(comeInVain, { perSecond: 1_000 });
     await pass(100);

@@ -72,6 +72,10 @@ local function read_state()
   return state
 end
 
+local function set_left(state, left)
+  state.left, state.owed = math.max(0, left), math.max(0, -left)
+end
+
 local function save_version(state)
   redis.call('HSET', STATE, 'born', state.born, 'moves', digits(state.moves),
     'repairs', digits(state.repairs), 'asked', digits(state.asked))

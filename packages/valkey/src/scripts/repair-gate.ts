@@ -45,7 +45,7 @@ if moved then
   left = left - (state.asked - whole(asked))
 end
 state.sure = ARGV[3] == '1' and not moved
-state.left, state.owed = math.max(0, left), math.max(0, -left)
+set_left(state, left)
 state.repairs = state.repairs + 1
 save_state(state, ARGV[4])
 return 1

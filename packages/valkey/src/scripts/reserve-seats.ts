@@ -16,10 +16,10 @@ export const RESERVE_SEATS: Script<Reservation> = {
   text: `-- reserve_seats: counts seats off under a lease, all or none.
 -- KEYS[1..3]  state, leases, sold (one hash tag)
 -- ARGV[1]  jti
--- ARGV[2]  quantity >= 1
+-- ARGV[2]  quantity; 0 is never too much, and only noted
 -- ARGV[3]  milliseconds that the lease lasts
 -- ARGV[4]  milliseconds that the keys are kept
--- ARGV[5]  leases that are noted while nothing is known
+-- ARGV[5]  leases that are noted while nothing is known, or that count nothing off
 -- Returns  1 leased, 2 known (a buyer, or a lease that is now as good as new), 3 sold out, 4 sold out but not
 --          sure, 5 unknown (leased all the same, so that a rebuild counts it in)
 ${GATE_STATE}
@@ -46,7 +46,7 @@ if state.left and state.left < quantity then
   return state.sure and 3 or 4
 end
 
-if state.left or redis.call('HLEN', LEASES) < tonumber(ARGV[5]) then
+if (state.left and quantity > 0) or redis.call('HLEN', LEASES) < tonumber(ARGV[5]) then
   -- The first write, and one that a full server refuses: it is all or nothing.
   redis.call('HSET', LEASES, jti, digits(quantity) .. ':' .. expires_at_ms)
 end

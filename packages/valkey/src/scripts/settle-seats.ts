@@ -7,11 +7,12 @@ export const SETTLE_SEATS: Script<boolean> = {
   text: `-- settle_seats: ends a lease. Safe to run twice.
 -- KEYS[1..3]  state, leases, sold (one hash tag)
 -- ARGV[1]  jti
--- ARGV[2]  1 sold (its seats stay counted off, the jti is a buyer), 0 not sold (its seats come back)
+-- ARGV[2]  seats that the jti bought, by whichever attempt: all else that its lease counted off comes back, and it
+--          is a buyer; 0: it bought nothing
 -- ARGV[3]  milliseconds that the keys are kept
 -- Returns  1 when something changed, 0 when not
 ${GATE_STATE}
-local jti = ARGV[1]
+local jti, sold = ARGV[1], tonumber(ARGV[2])
 local state = read_state()
 local held = redis.call('HGET', LEASES, jti)
 if held then
@@ -19,19 +20,18 @@ if held then
   redis.call('HDEL', LEASES, jti)
 end
 
-if ARGV[2] == '1' then
-  if redis.call('SADD', SOLD, jti) == 0 and not held then
-    keep_if_due(ARGV[3])
-    return 0
-  end
-elseif not held then
+local news = sold > 0 and redis.call('SADD', SOLD, jti) == 1
+if not held and not news then
   keep_if_due(ARGV[3])
   return 0
-elseif state.left then
+end
+if held and state.left then
   local quantity = lease_of(held)
-  local paid = math.min(quantity or 0, state.owed)
-  state.owed = state.owed - paid
-  state.left = quantity and state.left + quantity - paid
+  if quantity then
+    set_left(state, state.left - state.owed + quantity - sold)
+  else
+    state.left = nil
+  end
 end
 save_state(state, ARGV[3])
 return 1

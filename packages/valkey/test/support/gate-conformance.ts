@@ -38,9 +38,10 @@ interface Guarantee {
 const MOVES: readonly [string, (gate: InventoryGate, of: SeatsOf) => Promise<unknown>][] = [
   ["a reservation", (gate, of) => gate.reserve({ ...of, jti: "new", quantity: 1 })],
   ["a copy of one", (gate, of) => gate.reserve({ ...of, jti: "first", quantity: 1 })],
-  ["a sale", (gate, of) => gate.settle({ ...of, jti: "first", outcome: "sold" })],
-  ["a sale without a lease", (gate, of) => gate.settle({ ...of, jti: "x", outcome: "sold" })],
-  ["a give-back", (gate, of) => gate.settle({ ...of, jti: "first", outcome: "not-sold" })],
+  ["a sale", (gate, of) => gate.settle({ ...of, jti: "first", sold: 1 })],
+  ["a sale without a lease", (gate, of) => gate.settle({ ...of, jti: "x", sold: 1 })],
+  ["a buyer of earlier", (gate, of) => gate.remember({ ...of, jti: "x" })],
+  ["a give-back", (gate, of) => gate.settle({ ...of, jti: "first", sold: 0 })],
   [
     "another repair",
     async (gate, of) => {
@@ -165,12 +166,55 @@ const GUARANTEES: readonly Guarantee[] = [
       const of = await openSale(world, 4);
       await world.gate.reserve({ ...of, jti: "a", quantity: 3 });
       for (let turn = 0; turn < 3; turn += 1) {
-        await world.gate.settle({ ...of, jti: "a", outcome: "sold" });
+        await world.gate.settle({ ...of, jti: "a", sold: 3 });
       }
       expect(await world.gate.inspect(of)).toMatchObject({ left: 1, leases: [], buyers: 1 });
       // Said after it was sold, by a copy that was refused: nothing comes back (IG-02).
-      await world.gate.settle({ ...of, jti: "a", outcome: "not-sold" });
+      await world.gate.settle({ ...of, jti: "a", sold: 0 });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 1, leases: [], buyers: 1 });
+    },
+  },
+
+  {
+    title: "what was sold counts, not what the lease was for: another attempt may have bought it",
+    holds: async (suite) => {
+      const { gate, of } = await suite.open().then(async (world) => {
+        return { gate: world.gate, of: await openSale(world, 4) };
+      });
+      await gate.reserve({ ...of, jti: "less", quantity: 3 });
+      await gate.settle({ ...of, jti: "less", sold: 1 });
+      expect(await gate.inspect(of)).toMatchObject({ left: 3, leases: [], buyers: 1 });
+      await gate.reserve({ ...of, jti: "more", quantity: 1 });
+      await gate.settle({ ...of, jti: "more", sold: 5 });
+      expect(await gate.inspect(of)).toMatchObject({ left: -2, leases: [], buyers: 2 });
+      // Without a lease nobody knows whether it was counted off.
+      await gate.settle({ ...of, jti: "past", sold: 1 });
+      expect(await gate.inspect(of)).toMatchObject({ left: -2, buyers: 3 });
+    },
+  },
+
+  {
+    title: "a lease of no seats is had of a gate that is sold out, and what it buys is counted off",
+    holds: async (suite) => {
+      const world = await suite.open();
+      const of = await openSale(world, 0);
+      const goPast = (jti: string) => world.gate.reserve({ ...of, jti, quantity: 0 });
+      expect(await goPast("buys")).toEqual({ kind: "leased" });
+      expect(await goPast("buys")).toEqual({ kind: "known" });
+      await goPast("does not");
+      expect((await world.gate.inspect(of)).leases).toContainEqual({
+        jti: "buys",
+        quantity: 0,
+        expired: false,
+      });
+      await world.gate.settle({ ...of, jti: "buys", sold: 2 });
+      await world.gate.settle({ ...of, jti: "does not", sold: 0 });
+      expect(await world.gate.inspect(of)).toMatchObject({ left: -2, leases: [], buyers: 1 });
+      // What comes back pays for that first, and there is still nothing.
+      expect(await goPast("next")).toEqual({ kind: "leased" });
+      expect(await world.gate.reserve({ ...of, jti: "x", quantity: 1 })).toMatchObject({
+        kind: "sold-out",
+      });
     },
   },
 
@@ -181,9 +225,9 @@ const GUARANTEES: readonly Guarantee[] = [
       const world = await open();
       const of = await openSale(world, 4);
       await world.gate.reserve({ ...of, jti: "a", quantity: 3 });
-      const settle = () => world.gate.settle({ ...of, jti: "a", outcome: "not-sold" });
+      const settle = () => world.gate.settle({ ...of, jti: "a", sold: 0 });
       await Promise.all([settle(), settle(), settle()]);
-      await world.gate.settle({ ...of, jti: "never came", outcome: "not-sold" });
+      await world.gate.settle({ ...of, jti: "never came", sold: 0 });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 4, leases: [], buyers: 0 });
     },
   },
@@ -195,7 +239,7 @@ const GUARANTEES: readonly Guarantee[] = [
       const world = await open();
       const of = await openSale(world, 1);
       await world.gate.reserve({ ...of, jti: "winner", quantity: 1 });
-      await world.gate.settle({ ...of, jti: "winner", outcome: "sold" });
+      await world.gate.settle({ ...of, jti: "winner", sold: 1 });
       const again = () => world.gate.reserve({ ...of, jti: "winner", quantity: 1 });
       expect(await again()).toEqual({ kind: "known" });
       expect(await again()).toEqual({ kind: "known" });
@@ -222,13 +266,13 @@ const GUARANTEES: readonly Guarantee[] = [
       expect(state.left).toBe(1);
       expect(state.leases.map(({ expired }) => expired)).toEqual([true, true, true]);
       // After the expiry, before the repair: both ends still count, once.
-      await world.gate.settle({ ...of, jti: "late", outcome: "not-sold" });
-      await world.gate.settle({ ...of, jti: "later", outcome: "sold" });
+      await world.gate.settle({ ...of, jti: "late", sold: 0 });
+      await world.gate.settle({ ...of, jti: "later", sold: 1 });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 2, buyers: 1 });
       const { version } = await world.gate.inspect(of);
       await world.gate.repair({ ...of, version, left: 3, drop: ["gone"], sold: [], sure: true });
       // After the repair: its seat has come back already.
-      await world.gate.settle({ ...of, jti: "gone", outcome: "not-sold" });
+      await world.gate.settle({ ...of, jti: "gone", sold: 0 });
       expect(await world.gate.inspect(of)).toMatchObject({ left: 3, leases: [] });
     },
   },
@@ -267,17 +311,17 @@ const GUARANTEES: readonly Guarantee[] = [
       await gate.reserve({ ...of, jti: "crashed", quantity: 1 });
       const { version } = await gate.inspect(of);
       await gate.reserve({ ...of, jti: "sold since", quantity: 2 });
-      await gate.settle({ ...of, jti: "sold since", outcome: "sold" });
+      await gate.settle({ ...of, jti: "sold since", sold: 2 });
       await gate.reserve({ ...of, jti: "under way", quantity: 1 });
-      await gate.settle({ ...of, jti: "before", outcome: "sold" });
+      await gate.settle({ ...of, jti: "before", sold: 1 });
       // 20 seats, seen before any of these sold; "before" was alive, and "crashed" was said to be gone.
       const repair = { ...of, left: 19, drop: ["crashed"], sold: [], sure: true };
       expect(await gate.repair({ ...repair, version })).toBe(true);
       // Exactly, with "crashed", who may have come back: 20 - 1 - 2 - 1 - 1. Who bought past it may be hidden by that.
       const rebuilt = await gate.inspect(of);
       expect(rebuilt).toMatchObject({ left: 15, buyers: 2, sure: false });
-      await gate.settle({ ...of, jti: "under way", outcome: "not-sold" });
-      await gate.settle({ ...of, jti: "crashed", outcome: "not-sold" });
+      await gate.settle({ ...of, jti: "under way", sold: 0 });
+      await gate.settle({ ...of, jti: "crashed", sold: 0 });
       expect(await gate.inspect(of)).toMatchObject({ left: 17, leases: [] });
       // Of two repairs by one look the second does nothing. What was told before one is not believed after it.
       expect(await gate.repair({ ...repair, version })).toBe(false);
@@ -319,7 +363,7 @@ const GUARANTEES: readonly Guarantee[] = [
       expect(await gate.inspect(of)).toMatchObject({ left: -3 });
       const lefts: unknown[] = [];
       for (const jti of ["a", "b", "c"]) {
-        await gate.settle({ ...of, jti, outcome: "not-sold" });
+        await gate.settle({ ...of, jti, sold: 0 });
         lefts.push((await gate.inspect(of)).left);
         const next = await gate.reserve({ ...of, jti: `after ${jti}`, quantity: 4 });
         expect(next).toEqual({ kind: "sold-out", sure: true });
@@ -413,10 +457,14 @@ const GUARANTEES: readonly Guarantee[] = [
       const { life } = await gate.inspect(of);
       await gate.reserve({ ...of, jti: "under way", quantity: 1 });
       for (const jti of ["earlier", "under way", "earlier"]) {
-        await gate.settle({ ...of, jti, outcome: "sold" });
+        await gate.remember({ ...of, jti });
       }
-      const state = await gate.inspect(of);
-      expect(state).toMatchObject({ life, left: undefined, leases: [], buyers: 2, sure: false });
+      let state = await gate.inspect(of);
+      expect(state).toMatchObject({ life, left: undefined, buyers: 2, sure: false });
+      // Whoever holds the lease ends it.
+      expect(state.leases).toEqual([{ jti: "under way", quantity: 1, expired: false }]);
+      await gate.settle({ ...of, jti: "under way", sold: 0 });
+      state = await gate.inspect(of);
       const repair = { ...of, left: 0, drop: [], sold: [], sure: true };
       expect(await gate.repair({ ...repair, version: state.version })).toBe(true);
       expect(await gate.reserve({ ...of, jti: "earlier", quantity: 1 })).toEqual({ kind: "known" });
@@ -449,8 +497,10 @@ const GUARANTEES: readonly Guarantee[] = [
       const { open } = suite;
       const world = await open();
       const of = await openSale(world, 5);
-      for (const quantity of [0, -1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY]) {
+      for (const quantity of [-1, 1.5, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY]) {
         await expect(world.gate.reserve({ ...of, jti: "a", quantity })).rejects.toThrow(/quantity/);
+        const settled = world.gate.settle({ ...of, jti: "a", sold: quantity });
+        await expect(settled).rejects.toThrow(/sold/);
       }
       await expect(world.gate.reserve({ ...of, jti: "", quantity: 1 })).rejects.toThrow(/jti/);
       await expect(world.gate.inspect({ ...of, event: "a}b" })).rejects.toThrow(/event/);

@@ -10,7 +10,7 @@ export class Sale {
   readonly #leaseMs: number;
   #left: number;
   /** Attempts between their reservation and their settlement: what they want, and how it ended. */
-  readonly #underWay = new Map<string, { quantity: number; outcome?: "sold" | "not-sold" }>();
+  readonly #underWay = new Map<string, { quantity: number; sold?: number }>();
   readonly #spent = new Set<string>();
   #seen: { state: GateState; left: number; spent: ReadonlySet<string> } | undefined;
   #attempts = 0;
@@ -51,15 +51,17 @@ export class Sale {
       assert.ok(["leased", "unknown", "sold-out"].includes(got), got);
       if (got !== "sold-out") this.#underWay.set(name, { quantity });
     } else if (kind === "commit" && jti !== undefined && attempt !== undefined) {
-      if (attempt.outcome !== undefined) return;
-      attempt.outcome = attempt.quantity <= this.#left ? "sold" : "not-sold";
-      if (attempt.outcome === "not-sold") return;
-      this.#left -= attempt.quantity;
+      if (attempt.sold !== undefined) return;
+      // Now and then another attempt of the same admission buys, of one seat.
+      const wanted = who % 4 === 3 ? 1 : attempt.quantity;
+      attempt.sold = wanted <= this.#left ? wanted : 0;
+      if (attempt.sold === 0) return;
+      this.#left -= attempt.sold;
       this.#spent.add(jti);
-    } else if (kind === "settle" && jti !== undefined && attempt?.outcome !== undefined) {
-      await gate.settle({ ...this.#of, jti, outcome: attempt.outcome });
+    } else if (kind === "settle" && jti !== undefined && attempt?.sold !== undefined) {
+      await gate.settle({ ...this.#of, jti, sold: attempt.sold });
       // Now and then it is said twice.
-      if (who % 2 === 0) await gate.settle({ ...this.#of, jti, outcome: attempt.outcome });
+      if (who % 2 === 0) await gate.settle({ ...this.#of, jti, sold: attempt.sold });
       this.#underWay.delete(jti);
     } else if (kind === "look") {
       const state = await gate.inspect(this.#of);
