@@ -14,6 +14,7 @@ import { keysList } from "./commands/keys-list.ts";
 import { keysRotate } from "./commands/keys-rotate.ts";
 import { keysStage } from "./commands/keys-stage.ts";
 import { keysActivate, keysRetire, keysRevoke } from "./commands/keys-step.ts";
+import { premint } from "./commands/premint.ts";
 import type { CliContext } from "./context.ts";
 import manifest from "../package.json" with { type: "json" };
 
@@ -44,7 +45,7 @@ const root = buildRouteMap({
       "4 not yet safe, 130 interrupted. What each command does and prints: docs/cli.md.",
     ].join("\n"),
   },
-  routes: { keys, edges, completion },
+  routes: { keys, edges, premint, completion },
 });
 
 /** Where to find what is missing, by its placeholder. */

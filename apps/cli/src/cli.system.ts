@@ -8,6 +8,7 @@ import { systemClock } from "@vestibule/kernel/clock.system";
 import { systemRandomness } from "@vestibule/kernel/randomness.system";
 import { ANSWER_BYTES_MAX, COLUMNS_DEFAULT, COLUMNS_MIN, REQUEST_DEADLINE_MS } from "./limits.ts";
 import { type Platform, type Screen, type Send, UnreachableError } from "./platform.ts";
+import { systemSecretFiles } from "./secret-files.system.ts";
 import { runCli } from "./run-cli.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -47,6 +48,7 @@ function platform(signal: AbortSignal): Platform {
     send,
     fetchText: createFetchText(fetch),
     readFile: (path) => readFileSync(resolve(directory, path), "utf8"),
+    secretFiles: systemSecretFiles((path) => resolve(directory, path)),
     out: screenOf(process.stdout),
     err: screenOf(process.stderr),
     ask: process.stdin.isTTY && process.stderr.isTTY ? (text) => question(text, signal) : undefined,

@@ -1,5 +1,10 @@
 /** Bounds of the command line, with their units in their names. */
-import { LIFETIME_SECONDS_MIN, HORIZON_SECONDS_MIN } from "@vestibule/contracts/limits";
+import {
+  HORIZON_SECONDS_MIN,
+  LIFETIME_SECONDS_MIN,
+  PREMINT_BATCH_MAX,
+  TOKEN_CHARS_MAX,
+} from "@vestibule/contracts/limits";
 import { assert } from "@vestibule/kernel/assert";
 
 /** One question to a mint or a location, head and body. */
@@ -16,6 +21,16 @@ export const AWAY_MS_MAX = 120_000;
 export const PLAIN_EVERY_MS = 15_000;
 export const PLAIN_EVERY_MS_MAX = 600_000;
 export const REPAINT_EVERY_MS = 500;
+
+/** People of one list. */
+export const PEOPLE_MAX = 1_000_000;
+export const PERSON_ID_CHARS_MAX = 200;
+/** Of a bad list, one by one. */
+export const MISTAKES_TOLD_MAX = 20;
+/** Batches that are asked for at once: one is signed while the other is recorded and read. */
+export const BATCHES_AHEAD = 2;
+/** A mint that is away is asked again so soon. */
+export const AWAY_RETRY_MS = 500;
 
 /** Retired and revoked keys of each use that `keys list` shows. */
 export const KEYS_OVER_SHOWN_MAX = 3;
@@ -71,6 +86,10 @@ export const REPORTS_WAIT_MS_MAX = 45_000;
 export const REFUSALS_TOLD_MAX = 20;
 
 assert(DRILL_LIFETIME_SECONDS >= LIFETIME_SECONDS_MIN, "the rehearsal's slots are allowed");
+assert(
+  PREMINT_BATCH_MAX * (TOKEN_CHARS_MAX + 3) + 1_024 <= ANSWER_BYTES_MAX,
+  "a batch's tickets fit an answer",
+);
 assert(
   DRILL_TIMEOUT_SECONDS_MIN * 1_000 >
     DRILL_BASELINE_MS + DRILL_LIFETIME_SECONDS * 1_000 + BOUNDARY_MS,

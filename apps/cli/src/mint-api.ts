@@ -8,6 +8,7 @@ import {
   keysViewSchema,
   type KeyStep,
 } from "@vestibule/contracts/keys-api";
+import { type PremintAnswer, premintAnswerSchema } from "@vestibule/contracts/premint-api";
 import { parse } from "@vestibule/contracts/parse";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { KeyUse } from "@vestibule/keys/public-key";
@@ -128,6 +129,17 @@ export class MintApi {
       body: change,
     });
     return read(eventViewSchema, answer);
+  }
+
+  /** May be asked again: a batch has the same numbers every time. */
+  async premint(event: string, batch: string, subs: readonly string[]): Promise<PremintAnswer> {
+    const url = `/v1/admin/events/${event}/premints/${batch}`;
+    const answer = read(
+      premintAnswerSchema,
+      await this.#admin({ method: "PUT", url, body: { subs } }),
+    );
+    if (answer.tickets.length === subs.length) return answer;
+    throw new CliFailure("The mint gave other places than it was asked for.");
   }
 
   /** The public key set, as text. */

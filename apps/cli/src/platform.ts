@@ -4,7 +4,7 @@ import type { Randomness } from "@vestibule/kernel/randomness";
 import type { FetchText } from "@vestibule/feed/ports";
 
 export interface HttpRequest {
-  readonly method?: "GET" | "POST" | "PATCH";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH";
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -36,6 +36,19 @@ export interface Screen {
   readonly unicode: boolean;
 }
 
+/** Files that hold secrets: readable by their owner only, and on disk when a call returns. */
+export interface SecretFiles {
+  /** `undefined`: there is none. */
+  read(path: string): string | undefined;
+  /** False: there is one already, and it is as it was. */
+  create(path: string, text: string): boolean;
+  /** Its whole lines, and the bytes that they take: what is behind was torn. */
+  measure(path: string): { readonly lines: number; readonly bytes: number } | undefined;
+  /** In place of whatever is behind `at`. @returns the new length, bytes. */
+  append(path: string, more: { readonly at: number; readonly text: string }): number;
+  remove(path: string): void;
+}
+
 export interface Platform {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -45,6 +58,7 @@ export interface Platform {
   readonly send: Send;
   readonly fetchText: FetchText;
   readonly readFile: (path: string) => string;
+  readonly secretFiles: SecretFiles;
   readonly out: Screen;
   readonly err: Screen;
   /** `undefined`: nobody is there to be asked. An answer that ends without a line is an empty one. */

@@ -68,6 +68,8 @@ export class FakeMint {
   readonly asked: HttpRequest[] = [];
   seq = 0;
   frozenBy: string[] = [];
+  /** Batches of places given beforehand. */
+  readonly premints = new Map<string, { readonly first: number; readonly subs: string }>();
   edges: EdgesView | undefined;
   /** In place of an answer, or of what would be published: what a test breaks. */
   broken: (request: HttpRequest) => Reply | "away" | undefined = () => undefined;
@@ -183,6 +185,8 @@ export class FakeMint {
     if (headers["Authorization"] !== `Bearer ${TOKEN}`) return problem("unauthorized");
     if (path === "/v1/admin/edges")
       return this.edges === undefined ? problem("not-found") : [200, this.edges];
+    const [, batch = ""] = /^\/v1\/admin\/events\/[^/]+\/premints\/([^/]+)$/.exec(path) ?? [];
+    if (batch !== "") return this.#premint(batch, (body as { subs: string[] }).subs);
     if (path.startsWith("/v1/admin/events")) return this.#event(method, path, headers, body);
     if (method === "GET") return [200, this.#keys()];
     return this.#command(path, headers, body as { use?: KeyUse; force?: boolean; reason?: string });
@@ -243,6 +247,15 @@ export class FakeMint {
     if (headers["If-Match"] !== `"${event.version}"`) return problem("version-mismatch");
     Object.assign(event, body, { version: event.version + 1 });
     return [200, this.#eventView(event)];
+  }
+
+  #premint(batch: string, subs: readonly string[]): Reply {
+    const known = this.premints.get(batch);
+    if (known !== undefined && known.subs !== subs.join()) return problem("conflict");
+    const first = known?.first ?? this.#numbers + 1;
+    if (known === undefined) this.#numbers += subs.length;
+    this.premints.set(batch, { first, subs: subs.join() });
+    return [200, { first, tickets: subs.map((sub, index) => `ticket.${first + index}.${sub}`) }];
   }
 
   #eventView(event: Event): object {

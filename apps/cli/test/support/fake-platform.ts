@@ -1,7 +1,8 @@
 /** The command line without a process: every wait moves the clock, and all that is written is kept. */
 import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
-import type { HttpRequest, Platform, Screen, Send } from "../../src/platform.ts";
+import { systemSecretFiles } from "../../src/secret-files.system.ts";
+import type { HttpRequest, Platform, Screen, SecretFiles, Send } from "../../src/platform.ts";
 import { runCli } from "../../src/run-cli.ts";
 import { FakeMint, MINT_URL, TOKEN } from "./fake-mint.ts";
 
@@ -25,6 +26,8 @@ export interface Run {
   /** Called with every wait: a test that presses Ctrl-C says true. */
   readonly interrupt?: (waits: number) => boolean;
   readonly files?: Record<string, string>;
+  /** In place of the machine's own. */
+  readonly secretFiles?: SecretFiles;
   /** Answers of others than the mint. */
   readonly elsewhere?: Send;
 }
@@ -77,6 +80,7 @@ export class World {
         if (text === undefined) throw new Error("ENOENT");
         return text;
       },
+      secretFiles: given.secretFiles ?? systemSecretFiles((path) => path),
       out: screen((text) => (out += text)),
       err: screen((text) => (err += text)),
       ask: answer === undefined ? undefined : (text) => ((err += text), Promise.resolve(answer)),

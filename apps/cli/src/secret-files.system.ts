@@ -1,0 +1,86 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import type { SecretFiles } from "./platform.ts";
+
+const OWNER_ONLY = 0o600;
+const CHUNK_BYTES = 1_048_576;
+const NEWLINE = 10;
+
+/** @param resolve a path as it was typed to one that can be opened. */
+export function systemSecretFiles(resolve: (path: string) => string): SecretFiles {
+  return {
+    read: (path) => (existsSync(resolve(path)) ? readFileSync(resolve(path), "utf8") : undefined),
+
+    create(path, text) {
+      if (existsSync(resolve(path))) return false;
+      // Exclusive: whoever came in between keeps theirs, and this fails.
+      withFile(resolve(path), "wx", (file) => write(file, text, 0));
+      syncDirectory(resolve(path));
+      return true;
+    },
+
+    measure: (path) =>
+      existsSync(resolve(path)) ? withFile(resolve(path), "r", measure) : undefined,
+
+    append: (path, { at, text }) =>
+      withFile(resolve(path), "r+", (file) => {
+        if (fstatSync(file).size < at) throw new Error("the file is shorter than it was");
+        ftruncateSync(file, at);
+        return at + write(file, text, at);
+      }),
+
+    remove(path) {
+      rmSync(resolve(path), { force: true });
+      syncDirectory(resolve(path));
+    },
+  };
+}
+
+function withFile<Value>(path: string, flags: string, use: (file: number) => Value): Value {
+  const file = openSync(path, flags, OWNER_ONLY);
+  try {
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function write(file: number, text: string, at: number): number {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length;)
+    written += writeSync(file, bytes, written, bytes.length - written, at + written);
+  fsyncSync(file);
+  return bytes.length;
+}
+
+function measure(file: number): { lines: number; bytes: number } {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let lines = 0;
+  let bytes = 0;
+  for (let at = 0; ;) {
+    const length = readSync(file, chunk, 0, chunk.length, at);
+    if (length === 0) return { lines, bytes };
+    for (let from = chunk.indexOf(NEWLINE); from !== -1 && from < length;) {
+      lines += 1;
+      bytes = at + from + 1;
+      from = chunk.indexOf(NEWLINE, from + 1);
+    }
+    at += length;
+  }
+}
+
+/** That the file is there is on disk as well. */
+function syncDirectory(path: string): void {
+  withFile(dirname(path), "r", fsyncSync);
+}
