@@ -242,6 +242,8 @@ function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): Event
     event,
     title: "Lantern Night: a demo sale",
     ratePerMinute,
+    ratePlan: [],
+    approximationBudget: 0,
     lifetimeSeconds: sale.lifetimeSeconds,
     claimWindowSeconds: Math.min(CLAIM_WINDOW_SECONDS, sale.lifetimeSeconds),
     horizonSeconds: sale.horizonSeconds,

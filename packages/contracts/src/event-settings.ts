@@ -1,6 +1,7 @@
 /** What an organizer sets for one event. Read by the mint's admin API; parts travel in the manifest. */
 import * as z from "zod/mini";
 import {
+  APPROXIMATION_BUDGET_MAX,
   CLAIM_WINDOW_SECONDS_DEFAULT,
   CLAIM_WINDOW_SECONDS_MIN,
   HORIZON_SECONDS_DEFAULT,
@@ -17,6 +18,7 @@ import {
   OVERDRIVE_PERCENT_MIN,
   RATE_PER_MINUTE_MAX,
   RATE_PER_MINUTE_MIN,
+  RATE_PLAN_ENTRIES_MAX,
   ROUTES_PER_EVENT_MAX,
   ROUTE_CHARS_MAX,
   TITLE_CHARS_MAX,
@@ -83,10 +85,46 @@ const bypassRule = z.strictObject({
 
 const presence = z.enum(["auto", "confirm"]);
 
+const rate = whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX);
+
+/** The rate from `at` on; with `ramp` it moves evenly from there to that of the next entry. */
+const rateEntry = z.strictObject({
+  at: moment,
+  ratePerMinute: rate,
+  ramp: z.optional(z.boolean()),
+});
+
+const ratePlan = z.array(rateEntry).check(
+  z.maxLength(RATE_PLAN_ENTRIES_MAX),
+  // Also beside other mistakes, so that all are named at once.
+  z.superRefine(inOrder, { when: ({ value }) => Array.isArray(value) }),
+);
+
+/** Names each entry that is out of order, and a ramp to nowhere. An entry may be anything. */
+function inOrder(
+  entries: readonly ({ readonly at?: unknown; readonly ramp?: unknown } | null)[],
+  context: z.core.$RefinementCtx,
+): void {
+  const wrong = (path: (string | number)[], message: string): void =>
+    context.addIssue({ code: "custom", path, message, input: entries });
+  entries.forEach((entry, index) => {
+    const [before, at] = [entries[index - 1]?.at, entry?.at];
+    if (typeof at === "number" && typeof before === "number" && at <= before)
+      wrong([index, "at"], "Must be after the entry before");
+  });
+  if (entries.at(-1)?.ramp === true) {
+    wrong([entries.length - 1, "ramp"], "The last entry has none to move to");
+  }
+}
+
 const shape = {
   title: line(TITLE_CHARS_MAX).check(z.minLength(1)),
-  /** Numbers given per minute of open sale. */
-  ratePerMinute: whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX),
+  /** Slots per minute of open sale, before the first entry of `ratePlan` and where there is none. */
+  ratePerMinute: rate,
+  /** Dated steps and ramps of the rate, ascending in time. */
+  ratePlan: z._default(ratePlan, []),
+  /** Slots that may open beyond the rate, to make up for time in which nothing was committed; 0: none. */
+  approximationBudget: z._default(whole(0, APPROXIMATION_BUDGET_MAX), 0),
   lifetimeSeconds: z._default(
     whole(LIFETIME_SECONDS_MIN, LIFETIME_SECONDS_MAX),
     LIFETIME_SECONDS_DEFAULT,
@@ -140,10 +178,19 @@ const shape = {
 export const eventSettingsSchema = z.strictObject({ event: slugSchema, ...shape });
 export type EventSettings = z.infer<typeof eventSettingsSchema>;
 
-/** The body of `PATCH /v1/admin/events/{event}`: what may change while the sale runs. */
+/**
+ * The body of `PATCH /v1/admin/events/{event}`, and of its preview: what may change while the sale runs.
+ * `ratePerMinute` alone ends a plan: it holds until somebody says otherwise. `ratePlan` alone: until its first entry
+ * the rate stays what it is.
+ */
 export const eventChangeSchema = z.partial(
   z.strictObject({
     ratePerMinute: shape.ratePerMinute,
+    ratePlan,
+    approximationBudget: whole(0, APPROXIMATION_BUDGET_MAX),
+    /** Not less than before. */
+    horizonSeconds: whole(HORIZON_SECONDS_MIN, HORIZON_SECONDS_MAX),
+    overdrivePercent: whole(OVERDRIVE_PERCENT_MIN, OVERDRIVE_PERCENT_MAX),
     title: shape.title,
     notice: line(NOTICE_CHARS_MAX),
     maxAdmissions: z.nullable(whole(1, Number.MAX_SAFE_INTEGER)),

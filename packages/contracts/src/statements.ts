@@ -59,7 +59,7 @@ export const dripClaimsSchema = z.object({
   skips: z.array(z.tuple([whole, whole])),
   /** Numbers given so far, rounded. */
   issued: whole,
-  /** Slots per minute. */
+  /** Slots per minute at `at`. */
   rate: whole,
   notice: z.string(),
   /** A claim needs `confirmed: true`: somebody has said that they are there. Absent: it does not. */

@@ -29,6 +29,8 @@ test("what an organizer leaves out has its documented default", () => {
       horizonSeconds: 60,
       overdrivePercent: 150,
       maxAdmissions: null,
+      ratePlan: [],
+      approximationBudget: 0,
       lastCallSeconds: 600,
       presence: "auto",
       holdingStatus: 200,
@@ -45,10 +47,15 @@ const NUMBERS = [
   "horizonSeconds",
   "overdrivePercent",
   "maxAdmissions",
+  "approximationBudget",
   "lastCallSeconds",
   "endsAt",
 ] as const;
-const MAY_BE_ZERO: ReadonlySet<string> = new Set(["lastCallSeconds", "endsAt"]);
+const MAY_BE_ZERO: ReadonlySet<string> = new Set([
+  "approximationBudget",
+  "lastCallSeconds",
+  "endsAt",
+]);
 const NOT_NUMBERS = [-1, 1.5, NaN, Infinity, "", " 5", "5", "5e2", 1e-9, 2 ** 53, [], {}, true];
 
 test.each(NUMBERS)(
@@ -112,6 +119,38 @@ test("a change cannot touch what fans were promised", () => {
   for (const field of ["lifetimeSeconds", "claimWindowSeconds", "event", "hosts"]) {
     const read = parse(eventChangeSchema, { [field]: 60 });
     expect(read).toMatchObject({ ok: false, refusal: [{ field }] });
+  }
+});
+
+test("a plan of rates: every entry that is out of range or of order is named at once, whatever the others are", () => {
+  const entry = { at: 5, ratePerMinute: 100 };
+  for (const [ratePlan, fields] of [
+    [[], []],
+    [
+      [
+        { ...entry, ramp: true },
+        { at: 6, ratePerMinute: 1_000_000 },
+      ],
+      [],
+    ],
+    [
+      [entry, entry, { at: 4, ratePerMinute: 0 }],
+      ["1.at", "2.at", "2.ratePerMinute"],
+    ],
+    [[{ ...entry, ramp: true }], ["0.ramp"]],
+    [[entry, { ...entry, at: 6, ramp: "yes" }], ["1.ramp"]],
+    [
+      [null, { at: "5", ratePerMinute: 0 }, { ...entry, x: 1 }, entry],
+      ["0", "1.at", "1.ratePerMinute", "2.x", "3.at"],
+    ],
+    [Array.from({ length: 101 }, (_, at) => ({ ...entry, at })), [""]],
+    ["5", [""]],
+    [{}, [""]],
+  ] as const) {
+    const named = fields.map((field) => (field === "" ? "ratePlan" : `ratePlan.${field}`));
+    expect([...refusedFields({ ...GOOD, ratePlan })].toSorted()).toEqual(named);
+    const read = parse(eventChangeSchema, { ratePlan });
+    expect(read.ok).toBe(named.length === 0);
   }
 });
 

@@ -1,5 +1,6 @@
 /** The drip of one event as the mint stores it: what the controller reads, and what it leaves behind. */
 import type { EpochMs, TicketNumber } from "@vestibule/kernel/units";
+import type { Rates } from "./rate-plan.ts";
 
 /** A run of numbers, both ends included. */
 export interface NumberRange {
@@ -21,15 +22,16 @@ export interface LineState {
   readonly nextNumber: TicketNumber;
   /** End of the last committed segment: the earliest moment the next slot may open. */
   readonly frontier: EpochMs;
-  /** Lapsed slots not yet given back, in millionths of a slot. */
+  /** Credit: lapsed slots not yet given back, and what of the budget is earned; in millionths of a slot. */
   readonly giveBackMicro: number;
   /** Slots committed so far, without those that lapsed or were cut: what `maxAdmissions` bounds. */
   readonly granted: number;
 }
 
-export interface DripPolicy {
-  readonly ratePerMinute: number;
+export interface DripPolicy extends Rates {
   readonly horizonMs: number;
   readonly overdrivePercent: number;
+  /** Slots that may open beyond the rate, made up for time in which nothing was committed; 0: none. */
+  readonly approximationBudget: number;
   readonly maxAdmissions: number | null;
 }

@@ -5,18 +5,12 @@ import { planStep, SEGMENTS_PER_STEP_MAX } from "../src/controller.ts";
 import type { DripPolicy } from "../src/line-state.ts";
 import { opensAt } from "../src/segment.ts";
 import { lawThreeViolations } from "./law-three.ts";
-import { freshLine, run, START, World } from "./world.ts";
+import { freshLine, policyOf, run, START, World } from "./world.ts";
 
 // Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
 vi.setConfig({ testTimeout: 120_000 });
 
-const policy = (changes: Partial<DripPolicy> = {}): DripPolicy => ({
-  ratePerMinute: 500,
-  horizonMs: 60_000,
-  overdrivePercent: 150,
-  maxAdmissions: null,
-  ...changes,
-});
+const policy = policyOf;
 const now = epochMs(START);
 const step = (waiting: number, changes: Partial<DripPolicy> = {}, line = freshLine) =>
   planStep({
@@ -235,6 +229,8 @@ test("every slot of a step opens inside the window it was committed for", () => 
     horizonMs: fc.integer({ min: 10_000, max: 600_000 }),
     overdrivePercent: fc.oneof(fc.constant(150), fc.integer({ min: 100, max: 1_000 })),
     maxAdmissions: fc.constant(null),
+    ratePlan: fc.constant([]),
+    approximationBudget: fc.constant(0),
   });
   fc.assert(
     fc.property(

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { aheadOf, etaRange, soonestTurnMs, type EstimateView } from "../src/estimate.ts";
 import { slotOf } from "../src/line.ts";
 import { containsNumber } from "../src/segment.ts";
-import { START, World, seeded } from "./world.ts";
+import { policyOf, START, World, seeded } from "./world.ts";
 
 // Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
 vi.setConfig({ testTimeout: 120_000 });
@@ -106,12 +106,7 @@ test("ahead counts committed slots until they open, and nobody once the own slot
 });
 
 test("the range is honest: over a whole sale with no-shows every slot opens inside every range announced before", () => {
-  const policy = {
-    ratePerMinute: 500,
-    horizonMs: 60_000,
-    overdrivePercent: 150,
-    maxAdmissions: null,
-  };
+  const policy = policyOf();
   for (const noShow of [0, 0.3, 0.6]) {
     const world = new World({ policy, noShow, seed: 5 });
     world.join(6_000);
@@ -156,10 +151,10 @@ test("a number that the line passed without a slot comes next", () => {
 test("no slot ever opens sooner than the soonest turn said, through no-shows, holds, standstills and late statements", () => {
   for (let seed = 1; seed <= 12; seed += 1) {
     const random = seeded(seed);
-    const policy = {
-      ...{ ratePerMinute: 60 + Math.floor(random() * 600), overdrivePercent: 150 },
-      ...{ horizonMs: 10_000 + Math.floor(random() * 50_000), maxAdmissions: null },
-    };
+    const policy = policyOf({
+      ratePerMinute: 60 + Math.floor(random() * 600),
+      horizonMs: 10_000 + Math.floor(random() * 50_000),
+    });
     const world = new World({ policy, noShow: random() * 0.7, seed, claimWindowMs: 20_000 });
     world.join(3_000);
     const fans = [1, 20, 90, 300, 700, 1_500].map((n) => ({ n, bound: 0 }));

@@ -5,7 +5,7 @@ import { earliestResume, resumeLine } from "../src/hold.ts";
 import { lastClaimBy, maySettle, settleSegment } from "../src/lapse.ts";
 import type { Segment } from "../src/line-state.ts";
 import { liveCount } from "../src/segment.ts";
-import { freshLine, run, START } from "./world.ts";
+import { freshLine, policyOf, run, START } from "./world.ts";
 
 const segment = (base: number, count: number, from: number, until: number): Segment => ({
   base: run(base, base).first,
@@ -58,12 +58,7 @@ test("a resume in the hold's own second is refused and says from when it is poss
 });
 
 test("a hold cuts what opens after it, and the cut numbers come first after the resume, in order", () => {
-  const policy = {
-    ratePerMinute: 600,
-    horizonMs: 10_000,
-    overdrivePercent: 150,
-    maxAdmissions: null,
-  };
+  const policy = policyOf({ ratePerMinute: 600, horizonMs: 10_000, overdrivePercent: 150 });
   const before = planStep({
     line: freshLine,
     policy,
@@ -96,12 +91,7 @@ test("a hold cuts what opens after it, and the cut numbers come first after the 
 });
 
 test("law 3: a short hold at a slow rate does not bring two slots closer together", () => {
-  const policy = {
-    ratePerMinute: 1,
-    horizonMs: 120_000,
-    overdrivePercent: 100,
-    maxAdmissions: null,
-  };
+  const policy = policyOf({ ratePerMinute: 1, horizonMs: 120_000, overdrivePercent: 100 });
   const { line, segments } = planStep({
     line: freshLine,
     policy,

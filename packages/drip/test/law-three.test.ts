@@ -1,14 +1,34 @@
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { planStep, type Step, type StepInput } from "../src/controller.ts";
+import { rateAt } from "../src/rate-plan.ts";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { lawThreeViolations, numberViolations } from "./law-three.ts";
-import { run, World, type Planner } from "./world.ts";
+import { policyOf, run, START, World, type Planner } from "./world.ts";
 
 // Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
 vi.setConfig({ testTimeout: 120_000 });
 
 const RATES = [1, 3, 60, 500, 3_000, 7_001];
+
+/** Steps and ramps around the beginning, denser and sparser than a horizon. */
+const plans = fc
+  .array(
+    fc.record({
+      afterMs: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 1, max: 90_000 })),
+      ratePerMinute: fc.constantFrom(...RATES),
+      ramp: fc.boolean(),
+    }),
+    { maxLength: 8 },
+  )
+  .map((steps) => {
+    let at = START - 20_000;
+    return steps.map(({ afterMs, ratePerMinute, ramp }, index) => ({
+      at: (at += afterMs),
+      ratePerMinute,
+      ...(ramp && index < steps.length - 1 ? { ramp } : {}),
+    }));
+  });
 
 /** What can happen to a mint, one step of the world each. */
 const events = fc.oneof(
@@ -43,6 +63,19 @@ const events = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant("rate" as const), rate: fc.constantFrom(...RATES) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("plan" as const), ratePlan: plans }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("speed" as const),
+      approximationBudget: fc.constantFrom(0, 0, 5, 200),
+      overdrivePercent: fc.constantFrom(100, 150, 300),
+      horizonMs: fc.constantFrom(17_777, 60_000),
+    }),
   },
   {
     weight: 1,
@@ -87,11 +120,15 @@ function apply(world: World, event: WorldEvent): void {
   else if (event.kind === "clock") {
     // A hold names a moment: the world, like the mint, takes no clock back behind it.
     if (world.heldSince === undefined) world.tick(event.ms);
-  } else if (event.kind === "rate") world.policy = { ...world.policy, ratePerMinute: event.rate };
-  else if (event.kind === "max") {
+  } else if (event.kind === "rate") world.change({ ratePerMinute: event.rate, ratePlan: [] });
+  else if (event.kind === "plan") world.change({ ratePlan: event.ratePlan });
+  else if (event.kind === "speed") {
+    const { kind: _kind, ...speed } = event;
+    world.change(speed);
+  } else if (event.kind === "max") {
     const { granted } = world.line; // lowered, but not below what was granted already
     const maxAdmissions = event.max === null ? null : Math.max(event.max, granted);
-    world.policy = { ...world.policy, maxAdmissions };
+    world.change({ maxAdmissions });
   } else if (event.kind === "gap") world.gap(event.count, event.inDoubt);
   else if (event.kind === "credit") world.credit(event.share);
   else if (event.kind === "hold") world.hold();
@@ -109,6 +146,8 @@ const setups = fc.record({
     horizonMs: fc.constantFrom(10_000, 17_777, 60_000),
     overdrivePercent: fc.constantFrom(100, 137, 150, 300),
     maxAdmissions: fc.constantFrom(null, 40),
+    ratePlan: fc.oneof(fc.constant([]), plans),
+    approximationBudget: fc.constantFrom(0, 0, 3, 150),
   }),
 });
 
@@ -169,7 +208,7 @@ test("everybody who holds a number gets a slot in the end, in order, whatever ha
   fc.assert(
     fc.property(setups, fc.array(events, { maxLength: 60, size: "max" }), (setup, story) => {
       const world = play(setup, story);
-      world.policy = { ...world.policy, ratePerMinute: 7_001, maxAdmissions: null };
+      world.change({ ratePerMinute: 7_001, ratePlan: [], maxAdmissions: null });
       world.tick(600_000);
       world.showUp();
       for (let round = 0; round < 40; round += 1) {
@@ -190,9 +229,7 @@ test("everybody who holds a number gets a slot in the end, in order, whatever ha
 const inDoubtAtTheEnd = (world: World): number => world.issued + 1 - world.line.nextNumber;
 
 // Canaries: controllers that are wrong in the ways that matter. The checkers must find each.
-const busy = {
-  policy: { ratePerMinute: 500, horizonMs: 60_000, overdrivePercent: 150, maxAdmissions: null },
-};
+const busy = { policy: policyOf() };
 
 function violationsOf(plan: Planner, story: (world: World) => void): string[] {
   const world = new World({ ...busy, plan, noShow: 0.3 });
@@ -247,6 +284,40 @@ test("canary: a controller one slot in five hundred too fast is caught", () => {
   world.join(50_000);
   for (let second = 0; second < 600; second += 1) world.tick();
   expect(wrongWith(world).join()).toContain("beyond the rate");
+});
+
+test("canary: a controller that goes on at the rate of before a planned step is caught", () => {
+  const late: Planner = (input) => {
+    const { policy, line, now } = input;
+    const { ratePerMinute } = rateAt(policy, Math.max(line.frontier, now));
+    return planStep({ ...input, policy: { ...policy, ratePerMinute, ratePlan: [] } });
+  };
+  const ratePlan = [{ at: START + 200_000, ratePerMinute: 30 }];
+  for (const [plan, caught] of [
+    [planStep, false],
+    [late, true],
+  ] as const) {
+    const world = new World({ policy: policyOf({ ratePlan }), plan });
+    world.join(10_000);
+    for (let second = 0; second < 400; second += 1) world.tick();
+    expect(wrongWith(world).join().includes("beyond the rate")).toBe(caught);
+  }
+});
+
+test("canary: a controller that takes a stall for more budget than there is is caught", () => {
+  const generous: Planner = (input) =>
+    planStep({ ...input, policy: { ...input.policy, approximationBudget: 40 } });
+  for (const [plan, caught] of [
+    [planStep, false],
+    [generous, true],
+  ] as const) {
+    const world = new World({ policy: policyOf({ approximationBudget: 20 }), plan });
+    world.join(50_000);
+    for (let second = 0; second < 300; second += 1) world.tick();
+    world.tick(120_000);
+    for (let second = 0; second < 300; second += 1) world.tick();
+    expect(wrongWith(world).join().includes("beyond the rate")).toBe(caught);
+  }
 });
 
 test("canary: a controller that gives a lapse back twice is caught", () => {

@@ -1,5 +1,6 @@
 /** A mint and its crowd in virtual time: controller, lapses and holds together, faults included. */
 import { epochMs, type EpochMs, type TicketNumber } from "@vestibule/kernel/units";
+import { changePolicy } from "../src/change-policy.ts";
 import { planStep, type Step, type StepInput } from "../src/controller.ts";
 import { creditSlots } from "../src/credit.ts";
 import { earliestResume, resumeLine } from "../src/hold.ts";
@@ -23,6 +24,17 @@ export const freshLine: LineState = {
   granted: 0,
 };
 
+/** 500 a minute, and everything else as it is when an organizer leaves it out. */
+export const policyOf = (changes: Partial<DripPolicy> = {}): DripPolicy => ({
+  ratePerMinute: 500,
+  ratePlan: [],
+  horizonMs: 60_000,
+  overdrivePercent: 150,
+  approximationBudget: 0,
+  maxAdmissions: null,
+  ...changes,
+});
+
 /** Mulberry32: small, seeded, good enough to decide who does not show up. */
 export function seeded(seed: number): () => number {
   let state = seed | 0;
@@ -44,7 +56,8 @@ interface Entry extends Commitment {
 export class World {
   now: number = START;
   line: LineState = freshLine;
-  policy: DripPolicy;
+  #policy: DripPolicy;
+  #earnsSince = -Infinity;
   readonly history: Entry[] = [];
   /** Claims that were made, by the moment of their slot. */
   readonly claims: { readonly at: number; readonly number: number }[] = [];
@@ -73,11 +86,26 @@ export class World {
     claimWindowMs?: number;
     plan?: Planner;
   }) {
-    this.policy = options.policy;
+    this.#policy = options.policy;
     this.#random = seeded(options.seed ?? 1);
     this.#noShow = options.noShow ?? 0;
     this.#claimWindowMs = options.claimWindowMs ?? 180_000;
     this.#plan = options.plan ?? planStep;
+  }
+
+  get policy(): DripPolicy {
+    return this.#policy;
+  }
+
+  change(changes: Partial<DripPolicy>): void {
+    const after = { ...this.#policy, ...changes };
+    this.line = changePolicy(this.line, {
+      before: this.#policy,
+      after,
+      now: epochMs(this.now),
+    });
+    this.#policy = after;
+    this.#earnsSince = this.now;
   }
 
   join(count: number): void {
@@ -145,6 +173,7 @@ export class World {
     );
     this.line = result.value.line;
     this.heldSince = undefined;
+    this.#earnsSince = this.now;
     this.step();
   }
 
@@ -169,8 +198,10 @@ export class World {
       const entry: Entry = {
         segment,
         committedAt: this.now,
-        ratePerMinute: policy.ratePerMinute,
+        rates: policy,
         overdrivePercent: policy.overdrivePercent,
+        approximationBudget: policy.approximationBudget,
+        earnsSince: this.#earnsSince,
         lapsedSoFar: this.lapsed,
         settled: false,
       };

@@ -22,8 +22,8 @@ import {
   hold,
   resume,
   routeMistakes,
-  settingsMistakes,
 } from "../line/organizer.ts";
+import { settingsMistakes } from "../line/settings-change.ts";
 import type { Mint } from "../mint.ts";
 import { eventView } from "./event-view.ts";
 import { etagOf, expectedVersion } from "./version-tag.ts";

@@ -1,6 +1,7 @@
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { EventState } from "@vestibule/contracts/statements";
 import { pendingCount, servingNumber } from "@vestibule/drip/line";
+import { rateAt } from "@vestibule/drip/rate-plan";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { LineEntry } from "../lead/line-term.ts";
 import { stateAt } from "../line/event-state.ts";
@@ -26,7 +27,7 @@ export interface EventView extends EventSettings {
   readonly serving: number;
   readonly claimed: number;
   readonly lapsed: number;
-  /** Slots per minute. */
+  /** Slots per minute at this moment. */
   readonly rate: number;
   readonly heldSince?: number;
   readonly heldScope?: "entries" | "all";
@@ -71,7 +72,7 @@ export async function eventView(
     ),
     claimed: tally.claimed,
     lapsed: tally.lapsed,
-    rate: settings.ratePerMinute,
+    rate: rateAt(settings, now).ratePerMinute,
     ...(held === undefined
       ? {}
       : { heldSince: held.since, heldScope: held.scope, heldReason: held.reason }),

@@ -83,8 +83,10 @@ export function planTick(input: {
 export function dripPolicy(settings: EventSettings): DripPolicy {
   return {
     ratePerMinute: settings.ratePerMinute,
+    ratePlan: settings.ratePlan,
     horizonMs: settings.horizonSeconds * 1_000,
     overdrivePercent: settings.overdrivePercent,
+    approximationBudget: settings.approximationBudget,
     maxAdmissions: settings.maxAdmissions,
   };
 }

@@ -4,14 +4,15 @@ import type {
   EventSettings,
   Hold,
 } from "@vestibule/contracts/event-settings";
+import type { Mistake } from "@vestibule/contracts/parse";
 import { resumeLine } from "@vestibule/drip/hold";
-import { assert } from "@vestibule/kernel/assert";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
 import type { AuditEntry, Demand, EventChange, EventFacts, EventRecord } from "../store/store.ts";
 import { commitNext, issuedBy } from "./controller.ts";
 import type { EventLine } from "./event-line.ts";
 import { boundedSeconds, isEnded, stateAt } from "./event-state.ts";
+import { changedEvent } from "./settings-change.ts";
 
 /** Who does it, and on which version: absent means on whichever. When it happens is when it is its turn. */
 export interface Deed {
@@ -19,41 +20,17 @@ export interface Deed {
   readonly version?: number | undefined;
 }
 
-/**
- * A rehearsal that is over by its time goes on when its end is moved: drills use one event again and again, and
- * between them nobody can join it.
- *
- * @throws AppError `version-mismatch`, `event-ended`, `invalid-settings`.
- */
+/** What is committed stays as it is. @throws AppError `version-mismatch`, `event-ended`, `invalid-settings`. */
 export function changeSettings(line: EventLine, change: SettingsChange, deed: Deed): Promise<void> {
   return perform(line, deed, (record, now) => {
-    const isReopened = record.settings.rehearsal === true && change.endsAt !== undefined;
-    if (!isReopened || record.facts.endedAt !== undefined) assertRunning(record, now);
-    const settings = { ...record.settings, ...withoutUndefined(change) };
-    const mistakes = settingsMistakes(settings, now);
-    if (mistakes.length > 0)
-      throw problem("invalid-settings", { extensions: { errors: mistakes } });
-    return { settings, audit: audit(deed, "change", change) };
+    const changed = changedEvent(record, change, now);
+    const { progress } = record;
+    return {
+      settings: changed.settings,
+      ...(changed.line === progress.line ? {} : { progress: { ...progress, line: changed.line } }),
+      audit: audit(deed, "change", change),
+    };
   });
-}
-
-/** Relations between settings that no single field can check. */
-export function settingsMistakes(
-  settings: EventSettings,
-  now: EpochMs,
-): readonly { readonly field: string; readonly message: string }[] {
-  const { startsAt, joinableAt, endsAt, claimWindowSeconds, lifetimeSeconds } = settings;
-  const mistakes: { field: string; message: string }[] = [];
-  const wrong = (field: string, message: string): void => void mistakes.push({ field, message });
-  if (endsAt <= now) wrong("endsAt", "Must be in the future");
-  if (startsAt !== undefined && startsAt >= endsAt) wrong("startsAt", "Must be before endsAt");
-  if (joinableAt !== undefined && joinableAt >= endsAt)
-    wrong("joinableAt", "Must be before endsAt");
-  if (startsAt !== undefined && joinableAt !== undefined && joinableAt > startsAt) {
-    wrong("joinableAt", "Must not be after startsAt");
-  }
-  assert(claimWindowSeconds > 0 && lifetimeSeconds > 0, "the schema bounds durations");
-  return mistakes;
 }
 
 /**
@@ -64,7 +41,7 @@ export function routeMistakes(
   settings: EventSettings,
   others: readonly EventRecord[],
   now: EpochMs,
-): readonly { readonly field: string; readonly message: string }[] {
+): readonly Mistake[] {
   const begins = settings.joinableAt ?? settings.startsAt ?? now;
   const taken = others.filter(
     (other) =>
@@ -173,13 +150,17 @@ function perform(
 ): Promise<void> {
   return line.write(async (now) => {
     const { record } = line;
-    if (deed.version !== undefined && deed.version !== record.version) {
-      throw problem("version-mismatch", { extensions: { version: record.version } });
-    }
+    assertVersion(record, deed.version);
     // A refusal asks nothing of the store. The deed itself is dated when the store is ready for it.
     decide(record, now);
     await line.step({ settle: [], decide: (_claimed, later) => decide(record, later) });
   });
+}
+
+/** @throws AppError `version-mismatch` */
+export function assertVersion({ version }: EventRecord, expected: number | undefined): void {
+  if (expected === undefined || expected === version) return;
+  throw problem("version-mismatch", { extensions: { version } });
 }
 
 function assertRunning(record: EventRecord, now: EpochMs): void {
@@ -188,8 +169,4 @@ function assertRunning(record: EventRecord, now: EpochMs): void {
 
 function audit({ actor }: Deed, action: string, detail: object): AuditEntry {
   return { actor, action, detail: { ...detail } };
-}
-
-function withoutUndefined(value: object): object {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
 }

@@ -4,6 +4,7 @@ import type { DripClaims, ManifestClaims, ManifestEvent } from "@vestibule/contr
 import { claimWindowMs } from "@vestibule/drip/slot";
 import { servingNumber } from "@vestibule/drip/line";
 import type { Segment } from "@vestibule/drip/line-state";
+import { rateAt } from "@vestibule/drip/rate-plan";
 import { type EpochMs, toSeconds } from "@vestibule/kernel/units";
 import {
   CUT_MARGIN_MS,
@@ -40,7 +41,7 @@ export function dripClaims(
     committed: progress.line.nextNumber - 1,
     skips: skips(line),
     issued: rounded(line.highestIssued()),
-    rate: settings.ratePerMinute,
+    rate: rateAt(settings, now).ratePerMinute,
     notice: settings.notice,
     ...(settings.presence === "confirm" ? { presence: settings.presence } : {}),
     ...(facts.hold === undefined

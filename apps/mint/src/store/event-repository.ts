@@ -78,8 +78,14 @@ export async function writeAudit(
     values (${audit.actor}, ${audit.action}, ${event}, ${version}, ${sql.json(audit.detail as never)})`;
 }
 
-/** Settings that events made by an older release do not have. */
-type Later = "lastCallSeconds" | "presence";
+/** Settings that events made by an older release do not have: as if they had been left out. */
+const LATER = {
+  lastCallSeconds: LAST_CALL_SECONDS_DEFAULT,
+  presence: "auto",
+  ratePlan: [],
+  approximationBudget: 0,
+} satisfies Partial<EventSettings>;
+type Later = keyof typeof LATER;
 
 interface EventRow {
   event: string;
@@ -181,12 +187,7 @@ interface Parts {
 function toRecord(row: EventRow, parts: Parts): EventRecord {
   const { held_since_ms: since, hold_scope: scope } = row;
   return {
-    // What was not known yet when an event was made is as if it had been left out.
-    settings: {
-      ...row.settings,
-      lastCallSeconds: row.settings.lastCallSeconds ?? LAST_CALL_SECONDS_DEFAULT,
-      presence: row.settings.presence ?? "auto",
-    },
+    settings: { ...LATER, ...row.settings },
     version: row.version,
     createdAt: epochMs(row.created_at_ms),
     facts: {

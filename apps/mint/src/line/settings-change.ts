@@ -1,0 +1,92 @@
+/** What a change of an event's settings makes of them, and of its line: the same for the deed and for its preview. */
+import type {
+  EventChange as SettingsChange,
+  EventSettings,
+} from "@vestibule/contracts/event-settings";
+import type { Mistake } from "@vestibule/contracts/parse";
+import { changePolicy } from "@vestibule/drip/change-policy";
+import type { LineState } from "@vestibule/drip/line-state";
+import { rateAt } from "@vestibule/drip/rate-plan";
+import { assert } from "@vestibule/kernel/assert";
+import type { EpochMs } from "@vestibule/kernel/units";
+import { problem } from "@vestibule/service/problems";
+import type { EventRecord } from "../store/store.ts";
+import { dripPolicy } from "./controller.ts";
+import { isEnded } from "./event-state.ts";
+
+interface ChangedEvent {
+  readonly settings: EventSettings;
+  /** As `changePolicy` leaves it; the very object when that is nothing. */
+  readonly line: LineState;
+}
+
+/**
+ * A rehearsal that is over by its time goes on when its end is moved: drills use one event again and again, and
+ * between them nobody can join it.
+ *
+ * @throws AppError `event-ended`, `invalid-settings`.
+ */
+export function changedEvent(
+  record: EventRecord,
+  change: SettingsChange,
+  now: EpochMs,
+): ChangedEvent {
+  const before = record.settings;
+  const isReopened = before.rehearsal === true && change.endsAt !== undefined;
+  if ((!isReopened || record.facts.endedAt !== undefined) && isEnded(record, now))
+    throw problem("event-ended");
+  const settings = {
+    ...before,
+    ...withoutUndefined({ ...change, ...changedRates(before, change, now) }),
+  };
+  const mistakes = [...settingsMistakes(settings, now), ...changeMistakes(before, settings)];
+  if (mistakes.length > 0) throw problem("invalid-settings", { extensions: { errors: mistakes } });
+  return { settings, line: changedLine(record, settings, now) };
+}
+
+/** Relations between settings that no single field can check. */
+export function settingsMistakes(settings: EventSettings, now: EpochMs): readonly Mistake[] {
+  const { startsAt, joinableAt, endsAt, claimWindowSeconds, lifetimeSeconds } = settings;
+  const mistakes: Mistake[] = [];
+  const wrong = (field: string, message: string): void => void mistakes.push({ field, message });
+  if (endsAt <= now) wrong("endsAt", "Must be in the future");
+  if (startsAt !== undefined && startsAt >= endsAt) wrong("startsAt", "Must be before endsAt");
+  if (joinableAt !== undefined && joinableAt >= endsAt)
+    wrong("joinableAt", "Must be before endsAt");
+  if (startsAt !== undefined && joinableAt !== undefined && joinableAt > startsAt) {
+    wrong("joinableAt", "Must not be after startsAt");
+  }
+  assert(claimWindowSeconds > 0 && lifetimeSeconds > 0, "the schema bounds durations");
+  return mistakes;
+}
+
+/** Admissions are signed a horizon ahead: how long keys verify, and cuts are told, is reckoned by it. */
+function changeMistakes(before: EventSettings, after: EventSettings): readonly Mistake[] {
+  if (after.horizonSeconds >= before.horizonSeconds) return [];
+  const message = `Must not be less than before, which is ${before.horizonSeconds}`;
+  return [{ field: "horizonSeconds", message }];
+}
+
+/** A rate that is said alone holds from now on; a plan that is said alone begins at the rate of now. */
+function changedRates(
+  before: EventSettings,
+  { ratePerMinute, ratePlan }: SettingsChange,
+  now: EpochMs,
+): Pick<SettingsChange, "ratePerMinute" | "ratePlan"> {
+  if (ratePlan === undefined) return ratePerMinute === undefined ? {} : { ratePlan: [] };
+  return ratePerMinute === undefined ? { ratePerMinute: rateAt(before, now).ratePerMinute } : {};
+}
+
+function changedLine(record: EventRecord, settings: EventSettings, now: EpochMs): LineState {
+  const { line } = record.progress;
+  const [before, after] = [dripPolicy(record.settings), dripPolicy(settings)];
+  const isOfRates =
+    before.ratePerMinute !== after.ratePerMinute ||
+    JSON.stringify(before.ratePlan) !== JSON.stringify(after.ratePlan) ||
+    before.approximationBudget !== after.approximationBudget;
+  return isOfRates ? changePolicy(line, { before, after, now }) : line;
+}
+
+function withoutUndefined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}
