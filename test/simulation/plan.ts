@@ -1,4 +1,5 @@
 /** One sale, drawn from its seed: how it is set up, who comes, and what goes wrong when. */
+import type { RateEntry } from "@vestibule/drip/rate-plan";
 import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 
 const KINDS = [
@@ -34,9 +35,14 @@ export interface Fault {
 }
 
 export interface Deed {
-  readonly kind: "hold" | "hold-all" | "resume" | "rate" | "seat-back";
+  readonly kind: "hold" | "hold-all" | "resume" | "rate" | "seat-back" | "steer";
   readonly at: number;
   readonly ratePerMinute: number;
+  /** Of `steer`. */
+  readonly change?: {
+    readonly ratePlan: readonly RateEntry[];
+    readonly approximationBudget: number;
+  };
 }
 
 export interface Crowd {
@@ -54,6 +60,9 @@ export interface Plan {
   readonly claimWindowSeconds: number;
   readonly lifetimeSeconds: number;
   readonly overdrivePercent: number;
+  /** `at` in milliseconds after the beginning. */
+  readonly ratePlan: readonly RateEntry[];
+  readonly approximationBudget: number;
   /** Milliseconds after the beginning; 0: at once. */
   readonly startsAt: number;
   readonly fans: number;
@@ -94,7 +103,7 @@ export function planSale(seed: number, kinds: readonly FaultKind[] = FAULT_KINDS
     ratePerMinute: random.pick([60, 300, 1_200, 6_000]),
   }));
   const fans = between(3, 18);
-  return {
+  const rest = {
     seed,
     ...{ mints, locations, isolates: between(1, 2), ratePerMinute, calmAt, fans },
     horizonSeconds: between(10, 20),
@@ -111,19 +120,44 @@ export function planSale(seed: number, kinds: readonly FaultKind[] = FAULT_KINDS
           })),
     stock: random.chance(30) ? between(1, fans) : 10_000,
     faults: faults.toSorted((one, other) => one.at - other.at),
-    deeds: deeds.toSorted((one, other) => one.at - other.at),
     hasRealSignatures: seed % REAL_SIGNATURES_EVERY === 0,
   };
+  if (random.chance(20)) {
+    const at = between(1_000, calmAt);
+    deeds.push({ kind: "steer", at, ratePerMinute, change: drawSpeed(random, at) });
+  }
+  return {
+    ...rest,
+    ...drawSpeed(random, rest.startsAt),
+    deeds: deeds.toSorted((one, other) => one.at - other.at),
+  };
+}
+
+/** Half of the sales have no budget, two thirds no plan. */
+function drawSpeed(
+  random: SeededRandomness,
+  from: number,
+): { readonly ratePlan: readonly RateEntry[]; readonly approximationBudget: number } {
+  let at = from;
+  const entries = random.chance(35) ? random.integer({ min: 1, max: 4 }) : 0;
+  const ratePlan = Array.from({ length: entries }, (_, index): RateEntry => {
+    at += random.integer({ min: 200, max: 25_000 });
+    const isRamp = random.chance(40) && index < entries - 1;
+    const ratePerMinute = random.pick([60, 300, 600, 6_000]);
+    return { at, ratePerMinute, ...(isRamp ? { ramp: true } : {}) };
+  });
+  return { ratePlan, approximationBudget: random.pick([0, 0, 5, 100]) };
 }
 
 /** For people: what this sale is like. */
 export function describePlan({ faults, deeds, ...plan }: Plan): string {
   const list = (items: readonly { kind: string; at: number }[]): string =>
     items.map(({ kind, at }) => `${kind}@${at}`).join(" ");
-  const { mints, locations, fans, crowds, ratePerMinute } = plan;
+  const { mints, locations, fans, crowds, ratePerMinute, approximationBudget } = plan;
   const ghosts = crowds.reduce((sum, { count }) => sum + count, 0);
+  const steps = plan.ratePlan.map((each) => `, ${each.ratePerMinute} from ${each.at}`).join("");
   return (
-    `${mints} mints, ${locations} locations, ${fans} fans and ${ghosts} passers-by, ${ratePerMinute} a minute; ` +
+    `${mints} mints, ${locations} locations, ${fans} fans and ${ghosts} passers-by, ${ratePerMinute} a minute${steps}, budget ${approximationBudget}; ` +
     `calm at ${plan.calmAt}; faults: ${list(faults)}; deeds: ${list(deeds)}`
   );
 }

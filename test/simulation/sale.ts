@@ -18,7 +18,7 @@ import { Admissions } from "./laws/admission-law.ts";
 import { Laws } from "./laws/laws.ts";
 import { Trace } from "./laws/trace.ts";
 import { applyFault } from "./faults.ts";
-import type { Plan } from "./plan.ts";
+import type { Deed as Planned, Plan } from "./plan.ts";
 import type { Sabotage } from "./sabotage.ts";
 import { DatabaseServer } from "./world/database.ts";
 import { Machine, WallClock } from "./world/machine.ts";
@@ -181,8 +181,7 @@ export class Sale {
     for (let index = 0; index < plan.fans; index += 1) this.#addFan(index);
     for (const { at, count } of plan.crowds) time.after(at, () => this.#crowd(count));
     for (const fault of plan.faults) time.after(fault.at, () => applyFault(this, fault));
-    for (const deed of plan.deeds)
-      time.after(deed.at, () => this.#perform(deed.kind, deed.ratePerMinute));
+    for (const deed of plan.deeds) time.after(deed.at, () => this.#perform(deed));
     time.after(plan.calmAt, () => this.#calm());
   }
 
@@ -204,6 +203,8 @@ export class Sale {
           claimWindowSeconds: plan.claimWindowSeconds,
           lifetimeSeconds: plan.lifetimeSeconds,
           overdrivePercent: plan.overdrivePercent,
+          approximationBudget: plan.approximationBudget,
+          ratePlan: dated(plan.ratePlan),
           ...(plan.startsAt === 0 ? {} : opening(plan)),
           endsAt: START_MS + DAY_MS,
         }),
@@ -275,7 +276,7 @@ export class Sale {
     }
   }
 
-  #perform(kind: string, ratePerMinute: number): void {
+  #perform({ kind, ratePerMinute, change }: Planned): void {
     const deed = { actor: "test" };
     if (kind === "seat-back") {
       this.shop.giveBack();
@@ -284,6 +285,9 @@ export class Sale {
     this.#manage(kind, (line) => {
       if (kind === "resume") return resume(line, deed);
       if (kind === "rate") return changeSettings(line, { ratePerMinute }, deed);
+      if (change !== undefined) {
+        return changeSettings(line, { ...change, ratePlan: dated(change.ratePlan) }, deed);
+      }
       return hold(line, { scope: kind === "hold-all" ? "all" : "entries", reason: "" }, deed);
     });
   }
@@ -440,6 +444,12 @@ export class Sale {
     };
     return log;
   }
+}
+
+function dated(
+  steps: Plan["ratePlan"],
+): { at: number; ratePerMinute: number; ramp?: boolean | undefined }[] {
+  return steps.map((step) => ({ ...step, at: START_MS + step.at }));
 }
 
 function opening({ startsAt }: Plan): { startsAt: number; joinableAt: number } {

@@ -38,6 +38,8 @@ export class Laws {
   readonly #commitments = new Map<number, Commitment>();
   readonly #statements = new Map<number, string>();
   readonly #shown = new Map<object, { readonly seq: number; readonly serving: number }>();
+  #earnsSince = -Infinity;
+  #steered = "";
   /** Slots for which an admission was signed: segment and number. */
   readonly #claimedSlots = new Set<string>();
 
@@ -109,7 +111,8 @@ export class Laws {
   stepped({ done, decidedAt, sentAt }: SteppedAt, committedAt: number): void {
     const { change, segments } = done;
     const { settings, progress } = this.#record();
-    const { ratePerMinute, overdrivePercent } = settings;
+    const { ratePerMinute, ratePlan, overdrivePercent, approximationBudget } = settings;
+    this.#noteSteering(change, decidedAt);
     if (segments.length > 0 && Math.abs(sentAt - decidedAt) > DECISION_MS_MAX) {
       this.break(`law 3: slots are committed ${sentAt - decidedAt} ms after they were decided`);
     }
@@ -117,9 +120,10 @@ export class Laws {
       const lapsedSoFar = progress.lapsed;
       this.#commitments.set(segment.id, {
         decidedAt,
-        ratePerMinute,
-        overdrivePercent,
-        lapsedSoFar,
+        rates: { ratePerMinute, ratePlan },
+        ...{ overdrivePercent, approximationBudget, lapsedSoFar },
+        // A change may have been forgotten with the rest.
+        earnsSince: this.hasForgotten ? -Infinity : this.#earnsSince,
       });
       if (segment.from < decidedAt) {
         this.break(`law 3: slots from ${segment.from} are committed at ${decidedAt}`);
@@ -140,6 +144,15 @@ export class Laws {
     if (violation !== undefined) this.break(`law 3: ${violation}`);
     const twice = twiceServed(all);
     if (twice !== undefined) this.break(`law 3: ${twice} has two slots`);
+  }
+
+  #noteSteering({ settings, cut }: EventChange, decidedAt: number): void {
+    const steered =
+      settings === undefined
+        ? this.#steered
+        : JSON.stringify([settings.ratePerMinute, settings.ratePlan, settings.approximationBudget]);
+    if (steered !== this.#steered || cut !== undefined) this.#earnsSince = decidedAt;
+    this.#steered = steered;
   }
 
   /** What lapsed was claimed by nobody. */
