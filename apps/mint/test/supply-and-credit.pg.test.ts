@@ -81,12 +81,18 @@ describe("PUT /v1/supply/events/{event}", () => {
     expect((await drip())["lastCall"]).toBeUndefined();
   });
 
-  it("an event that an older mint made has the default span", async () => {
+  it("an event that an older mint made has the default span, no plan and no budget", async () => {
     const event = await newEvent();
     const { sql } = mint.database;
-    await sql`update events set settings = settings - 'lastCallSeconds' where event = ${event}`;
+    await sql`
+      update events set settings = settings - 'lastCallSeconds' - 'ratePlan' - 'approximationBudget'
+       where event = ${event}`;
     const stored = (await postgresStore(mint.database).loadEvent(event))!;
-    expect(stored.settings.lastCallSeconds).toBe(600);
+    expect(stored.settings).toMatchObject({
+      lastCallSeconds: 600,
+      ratePlan: [],
+      approximationBudget: 0,
+    });
   });
 
   it("has a token of its own: neither the organizer's nor none opens it, nor it the organizer's", async () => {
