@@ -34,8 +34,6 @@ export const OVERDRIVE_PERCENT_MAX = 1_000;
 export const RATE_PLAN_ENTRIES_MAX = 100;
 /** Slots that may open beyond the rate; 0 unless an organizer says otherwise (design law 3). */
 export const APPROXIMATION_BUDGET_MAX = 1_000_000;
-/** For how many minutes a preview says what opens. */
-export const PREVIEW_MINUTES = 30;
 
 export const SLUG_CHARS_MAX = 64;
 export const TITLE_CHARS_MAX = 200;
