@@ -312,10 +312,10 @@ export class Sale {
     );
   }
 
-  /** Until a leader has heard it, as the purchase API does. */
-  #reportSupply(): void {
-    const { isOut, seq, heard } = this.#supply;
-    if (heard >= seq) return;
+  /** Until a leader has heard it, and once a minute after that, as the purchase API does. */
+  #reportSupply(seq = this.#supply.seq): void {
+    const { isOut, seq: newest, heard } = this.#supply;
+    if (seq < newest) return;
     this.#manage(
       `report ${seq}`,
       (line) => hearSupply(line, { soldOut: isOut, seq }),
@@ -323,7 +323,7 @@ export class Sale {
         if (isHeard) this.#supply = { ...this.#supply, heard: Math.max(this.#supply.heard, seq) };
       },
     );
-    this.time.after(1_000, () => this.#reportSupply());
+    this.time.after(heard < seq ? 1_000 : 60_000, () => this.#reportSupply(seq));
   }
 
   /** Nothing goes wrong any more, and the organizer lets the sale go on. */
@@ -337,11 +337,6 @@ export class Sale {
       slot.start();
     }
     this.#isCalm = true;
-    // A report that was heard and then forgotten by a failover is not sent again by itself (docs/simulation.md).
-    if (this.laws.hasForgotten) {
-      this.#supply = { ...this.#supply, seq: this.#supply.seq + 1 };
-      this.#reportSupply();
-    }
     this.#resumeUntilDone();
     this.#tellWhoIsLeft();
   }

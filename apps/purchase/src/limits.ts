@@ -74,6 +74,8 @@ export const BUYERS_TOLD_MAX = 100_000;
 /** How long after trouble with PostgreSQL seats may be counted off for nobody: every lease of then is over and was looked up. */
 export const TROUBLE_MS: number = GATE_LEASE_MS + 2 * REPAIR_ROUND_MS;
 
+/** A mint whose database failed over may have lost what it acknowledged: it is told again so often. */
+export const SUPPLY_REPEAT_MS = 60_000;
 /** How often the supply of all events is looked at, and how often a report that failed is tried again. */
 export const SUPPLY_LOOK_MS = 1_000;
 export const SUPPLY_RETRY_MS = 500;

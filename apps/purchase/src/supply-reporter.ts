@@ -1,7 +1,7 @@
 /**
  * Tells the mint when an event is sold out, and when something is left again, and whether what is left will last, until
- * it is heard. Every instance does so for every event: a report is one row of one sequence, and the mint ignores older
- * ones.
+ * it is heard, and once a minute after that: a database that failed over may have forgotten it. Every instance does so
+ * for every event: a report is one row of one sequence, and the mint ignores older ones.
  */
 import { AppError } from "@vestibule/kernel/app-error";
 import type { Log } from "@vestibule/service/log";
@@ -9,6 +9,7 @@ import type { LastCalls } from "./last-calls.ts";
 import {
   LAST_CALL_RETRY_MS,
   SUPPLY_LOOK_MS,
+  SUPPLY_REPEAT_MS,
   SUPPLY_RETRY_MS,
   SUPPLY_RETRY_MS_MAX,
 } from "./limits.ts";
@@ -38,6 +39,7 @@ export interface ReporterOptions extends TellOptions {
 
 const TICKS_PER_LOOK = Math.round(SUPPLY_LOOK_MS / SUPPLY_RETRY_MS);
 const TICKS_MAX = Math.round(SUPPLY_RETRY_MS_MAX / SUPPLY_RETRY_MS);
+const REPEAT_TICKS = Math.round(SUPPLY_REPEAT_MS / SUPPLY_RETRY_MS);
 const LAST_CALL_RETRY_TICKS = Math.round(LAST_CALL_RETRY_MS / SUPPLY_RETRY_MS);
 
 export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
@@ -48,13 +50,16 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
   const failed = new Map<string, { times: number; fromTick: number }>();
   /** Where the last call was not understood: from which tick on it is told again. What is sold out is told at once. */
   const postponed = new Map<string, number>();
+  /** In which tick each event was last told of, or first seen. */
+  const toldIn = new Map<string, number>();
   /** What the last look made of each event; those that stay as they are have none. */
   const judged = new Map<string, boolean>();
   let ticks = 0;
   let isLooking = false;
 
   async function lookOnce(event: string): Promise<void> {
-    const report = await supply.look(event, judged.get(event));
+    const again = isOld(event);
+    const report = await supply.look(event, { lastCall: judged.get(event), again });
     if (report === undefined) {
       failed.delete(event);
       return;
@@ -62,8 +67,9 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
     const heard = await tellMint(options, report);
     if (heard !== "nothing") {
       await supply.acknowledge(report, heard);
-      log.info("supply-reported", { ...report, heard });
+      if (!again) log.info("supply-reported", { ...report, heard });
       failed.delete(event);
+      toldIn.set(event, ticks);
       if (heard === "sold-out") postponed.set(event, ticks + LAST_CALL_RETRY_TICKS);
       else postponed.delete(event);
       return;
@@ -75,9 +81,15 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
     if (Number.isInteger(Math.log2(times))) log.warn("supply-report-fails", { event, times });
   }
 
+  /** Whether what was told of it may be forgotten by now. */
+  function isOld(event: string): boolean {
+    return ticks >= (toldIn.get(event) ?? ticks) + REPEAT_TICKS;
+  }
+
   /** Whether there is anything to tell of it. */
   function isDue(level: SupplyLevel): boolean {
-    const { event, soldOut, told, unheard } = level;
+    const { event, soldOut, told, unheard, wasTold } = level;
+    if (!toldIn.has(event)) toldIn.set(event, ticks);
     const isLastCall = lastCalls.judge(event, {
       ...level,
       now: clock.now(),
@@ -89,7 +101,8 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
       soldOut !== told.soldOut ||
       (isLastCall ?? told.lastCall) !== told.lastCall ||
       unheard.soldOut ||
-      (unheard.lastCall && ticks >= (postponed.get(event) ?? 0))
+      (unheard.lastCall && ticks >= (postponed.get(event) ?? 0)) ||
+      (wasTold && isOld(event))
     );
   }
 
@@ -128,7 +141,7 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
       ticks += 1;
       const retries = [...failed].filter(([, { fromTick }]) => ticks >= fromTick);
       const known = new Set(events());
-      for (const map of [failed, postponed, judged]) {
+      for (const map of [failed, postponed, toldIn, judged]) {
         for (const event of map.keys()) if (!known.has(event)) map.delete(event);
       }
       lastCalls.keep(known);

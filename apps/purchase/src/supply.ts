@@ -27,6 +27,8 @@ export interface SupplyLevel {
   readonly toldForMs: number;
   /** What of it the mint has not acknowledged. */
   readonly unheard: { readonly soldOut: boolean; readonly lastCall: boolean };
+  /** Whether there ever was anything to tell. */
+  readonly wasTold: boolean;
 }
 
 export interface Supply {
@@ -35,12 +37,19 @@ export interface Supply {
   /**
    * Looks at the stock, writes down a change, and says what is to be reported.
    *
-   * @param lastCall whether what is left may be gone soon; absent: as it is written down. Nothing left is a last call
+   * @param options.lastCall whether what is left may be gone soon; absent: as it is written down. Nothing left is a last call
+   * @param options.again also what was acknowledged
    */
-  look(event: string, lastCall?: boolean): Promise<PendingReport | undefined>;
+  look(
+    event: string,
+    options?: { readonly lastCall?: boolean | undefined; readonly again?: boolean },
+  ): Promise<PendingReport | undefined>;
   /** `sold-out`: by a mint that knows no last call. */
   acknowledge(report: PendingReport, heard: "all" | "sold-out"): Promise<void>;
 }
+
+/** Of what the mint believes without being told. */
+const FIRST_SEQ = 1;
 
 interface Row {
   readonly soldOut: boolean;
@@ -53,12 +62,12 @@ interface Row {
 export function createSupply(database: Database): Supply {
   return {
     levels: (events) => database.run((sql) => levelsOf(sql, events)),
-    look: (event, lastCall) =>
+    look: (event, { lastCall, again = false } = {}) =>
       database.transaction(async (tx) => {
         // A new row says what the mint believes without being told.
         await tx`
           insert into supply (event, sold_out, seq, acked_seq, last_call_acked_seq)
-          values (${event}, false, 1, 1, 1)
+          values (${event}, false, ${FIRST_SEQ}, ${FIRST_SEQ}, ${FIRST_SEQ})
           on conflict do nothing`;
         const columns = tx`
           supply.sold_out as "soldOut", last_call as "lastCall", seq, acked_seq as acked,
@@ -79,9 +88,10 @@ export function createSupply(database: Database): Supply {
           returning ${columns}`;
         const row = change ?? told;
         if (row === undefined) return undefined;
-        const soldOutHeard = row.acked >= row.seq;
-        if (soldOutHeard && row.lastCallAcked >= row.seq) return undefined;
         const { soldOut, lastCall: isLastCall, seq } = row;
+        const soldOutHeard = row.acked >= seq;
+        const isHeard = soldOutHeard && row.lastCallAcked >= seq;
+        if (isHeard && !(again && seq > FIRST_SEQ)) return undefined;
         return { event, soldOut, lastCall: isLastCall, seq, soldOutHeard };
       }),
     acknowledge: ({ event, seq }, heard) =>
@@ -106,6 +116,7 @@ interface LevelRow {
   readonly toldForMs: number;
   readonly soldOutUnheard: boolean;
   readonly lastCallUnheard: boolean;
+  readonly wasTold: boolean;
 }
 
 async function levelsOf(sql: Sql, events: readonly string[]): Promise<readonly SupplyLevel[]> {
@@ -115,7 +126,8 @@ async function levelsOf(sql: Sql, events: readonly string[]): Promise<readonly S
            coalesce(supply.last_call, false) as "toldLastCall",
            coalesce((extract(epoch from clock_timestamp()) * 1000)::bigint - seq, 0) as "toldForMs",
            coalesce(acked_seq < seq, false) as "soldOutUnheard",
-           coalesce(last_call_acked_seq < seq, false) as "lastCallUnheard"
+           coalesce(last_call_acked_seq < seq, false) as "lastCallUnheard",
+           coalesce(seq > ${FIRST_SEQ}, false) as "wasTold"
       from (select event, sum(total - sold - held) as remaining, sum(sold + held) as taken,
                    bool_and(total - sold - held <= 0) as sold_out
               from stock where event in (select jsonb_array_elements_text(${sql.json([...events])}))

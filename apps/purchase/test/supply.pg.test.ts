@@ -128,6 +128,8 @@ test("an event without stock, and one with some left, are never told of", async 
   expect(levels.map(({ event }) => event)).toEqual(["autumn", EVENT]);
   expect(await supply.look("winter")).toBeUndefined();
   expect(await supply.look("autumn")).toBeUndefined();
+  expect(await supply.look("autumn", { again: true })).toBeUndefined();
+  expect(levels.map(({ wasTold }) => wasTold)).toEqual([false, false]);
   expect(await createStock(world.database).skus([EVENT, "autumn", "winter"])).toEqual([
     { event: "autumn", sku: "seat", perPurchaseMax: 100 },
     { event: EVENT, sku: "box", perPurchaseMax: 100 },
@@ -154,15 +156,18 @@ test("what the drip can bring the buyers of within two minutes is in its last ca
 test("of many who find it at once one writes a last call down, and it is due until it is heard", async () => {
   // The mint knows no such event: nobody else looks at it.
   await world.setStock("winter", "seat", 5);
-  const looks = await Promise.all(many(20, () => supply.look("winter", true)));
+  const looks = await Promise.all(many(20, () => supply.look("winter", { lastCall: true })));
   expect(new Set(looks.map((report) => report?.seq)).size).toBe(1);
   const [report] = looks;
   expect(report).toMatchObject({ soldOut: false, lastCall: true, soldOutHeard: false });
   await supply.acknowledge(report!, "sold-out");
   expect(await supply.look("winter")).toEqual({ ...report, soldOutHeard: true });
   await supply.acknowledge(report!, "all");
-  expect(await supply.look("winter", true)).toBeUndefined();
-  const over = await supply.look("winter", false);
+  expect(await supply.look("winter", { lastCall: true })).toBeUndefined();
+  // A mint may have forgotten it.
+  expect(await supply.look("winter", { again: true })).toEqual({ ...report, soldOutHeard: true });
+  expect((await supply.levels(["winter"]))[0]).toMatchObject({ wasTold: true });
+  const over = await supply.look("winter", { lastCall: false });
   expect(over).toMatchObject({ soldOut: false, lastCall: false });
   expect(over!.seq).toBeGreaterThan(report!.seq);
 });
@@ -178,7 +183,7 @@ test("a mint that knows no last call hears that all is gone; a newer one that fo
 });
 
 test("the release before, which knows sold out alone, raises and acknowledges numbers beside this one: nothing is lost", async () => {
-  await supply.look(EVENT, true);
+  await supply.look(EVENT, { lastCall: true });
   const { sql } = world.database;
   // What its `look` and `acknowledge` do.
   await sql`
