@@ -71,13 +71,12 @@ export default defineConfig({
         },
       },
       {
-        // The running system, through HTTP and a browser.
+        // The running system, through HTTP and a browser: one for each file, which mostly wait for time to pass.
         test: {
           ...shared,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           exclude: elsewhere,
-          fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 180_000,
         },
