@@ -31,6 +31,50 @@ describe("how long a turn lasts", () => {
   });
 });
 
+describe("events that ask whether their fans are there", () => {
+  const asks: DripView = { ...DRIP, presence: "confirm" };
+  const settings = { ...SETTINGS, claimWindowSeconds: 45 };
+  const ask = (input: Partial<ViewInput>) => shown({ settings, drip: asks, ...input });
+  test("whoever waits is told that they will be asked, and how long they have", () => {
+    for (const number of [500, 110]) {
+      expect(ask({ number }).lead).toContain("Press the button within 45 seconds");
+      expect(ask({ number }).action).toBe("again");
+    }
+  });
+  test("a turn that is set asks, before and after its opening, and says by when", () => {
+    const before = ask({ number: 60 });
+    expect(before).toMatchObject({ headline: "Are you here?", action: "confirm", kept: false });
+    const opensAt = NOW - 10_000 + 59_000;
+    expect(before.facts).toEqual([
+      { value: "1:34", label: "left to press" },
+      { value: String(opensAt), label: "your turn" },
+    ]);
+    const after = ask({ number: 60, now: opensAt + 1_000 });
+    expect(after.headline).toContain("It is your turn");
+    expect(after.action).toBe("confirm");
+    expect(after.facts[1]?.label).toBe("your turn ends");
+    expect(after.title).toBe("0:44 · It is your turn. Are you here? · Concert");
+  });
+  test("said, and not yet heard; claimed; and let pass", () => {
+    const opensAt = NOW + 49_000;
+    expect(ask({ number: 60, saidFor: opensAt })).toMatchObject({
+      headline: "Thank you",
+      action: "none",
+    });
+    expect(ask({ number: 60, saidFor: opensAt, condition: "offline" }).lead).toContain(
+      "You are offline.",
+    );
+    const claimed = { opensAt, closesAt: opensAt + 60_000 };
+    expect(ask({ number: 60, claimed }).lead).toContain("You have said that you are here");
+    expect(ask({ number: 60, claimed, now: opensAt }).action).toBe("enter");
+    expect(ask({ number: 60, now: opensAt + 45_001 }).action).toBe("join-again");
+  });
+  test("sold out meanwhile: told before the question", () => {
+    const { lead } = ask({ number: 60, drip: { ...asks, state: "soldout" } });
+    expect(lead).toMatch(/^Everything is sold or reserved right now/);
+  });
+});
+
 describe("little left, and nothing left", () => {
   const lastCall = { from: NOW, until: NOW + 600_000 };
   const few = "What is left may be gone soon.";

@@ -77,6 +77,8 @@ export interface EdgePlace {
   readonly opensAt?: number;
   readonly closesAt?: number;
   readonly claimBy?: number;
+  /** A claim needs `confirmed: true` by `claimBy`, and no admission for this slot was shown yet. */
+  readonly confirm?: true;
   /** The slot is over, and a credit was shown: a claim makes it good. */
   readonly credit?: true;
   /** An admission was shown with the ticket: whether this location would let it through now. */
@@ -84,6 +86,12 @@ export interface EdgePlace {
   /** This place has bought: the path of its order, by the shop's cookie. */
   readonly order?: string;
 }
+
+/**
+ * Edge, the JSON body of `POST /_vestibule/events/{event}/admissions`, where there is one. A form says the same with a field.
+ * `confirmed`: the fan has said that they are there. Other members are not looked at.
+ */
+export const edgeClaimSchema = z.object({ confirmed: z.optional(z.boolean()) });
 
 /** Edge, `POST /_vestibule/events/{event}/admissions`; the token only in token mode. */
 export interface EdgeClaimAnswer {

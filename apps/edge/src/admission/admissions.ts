@@ -1,7 +1,7 @@
 /** Is this fan admitted? Verified without a mint and, the second time, without a signature check. */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { KnownDrip, MintFeed } from "@vestibule/feed/mint-feed";
-import type { EpochMs } from "@vestibule/kernel/units";
+import type { EpochMs, EpochSeconds } from "@vestibule/kernel/units";
 import { refuseByTime } from "@vestibule/token/claims";
 import { cutOf } from "@vestibule/token/cuts";
 import { type Admission, verifyAdmission } from "@vestibule/token/verify-admission";
@@ -15,8 +15,8 @@ export type AdmissionCheck =
       readonly visitor: string;
       readonly claims: Admission;
     }
-  /** Good, and too early by the tolerance. */
-  | { readonly kind: "early" }
+  /** Too early by the tolerance, and good from this second on; whose it is is asked then. */
+  | { readonly kind: "early"; readonly validFrom: EpochSeconds }
   /** Good, and its slot was cut by a hold that lasts (`held`) or has ended (`cut`). */
   | { readonly kind: "held" | "cut" }
   /** Our own clock is surely wrong: what is valid and what is over cannot be told apart. */
@@ -82,9 +82,10 @@ export function createAdmissions(
         memo.put(admission, { visitor, claims: read.value, kid: read.value.kid });
         return byDrip(shown, read.value, { event, now });
       }
-      const { reason } = read.refusal;
+      const { refusal } = read;
+      const { reason } = refusal;
       if (reason === "cannot-verify") return { kind: "cannot-verify" };
-      if (reason === "too-early") return { kind: "early" };
+      if (reason === "too-early") return { kind: "early", validFrom: refusal.validFrom };
       // At most one request per cool-down asks the mint; everybody else is denied from memory (KR-01).
       if (reason !== "unknown-key" || refreshed || !(await feed.newerKeys(now))) return NONE;
     }
@@ -98,7 +99,8 @@ export function createAdmissions(
   ): AdmissionCheck | undefined {
     const refusal = refuseByTime(claims, { now, skewSeconds });
     if (refusal?.reason === "over") memo.delete(admission);
-    if (refusal !== undefined) return refusal.reason === "too-early" ? { kind: "early" } : NONE;
+    if (refusal?.reason === "too-early") return { kind: "early", validFrom: refusal.validFrom };
+    if (refusal !== undefined) return NONE;
     if (claims.event !== event.event) return NONE;
     if (claims.exp - claims.nbf > event.lifetimeSeconds) return NONE;
     return isInForce(feed.keys(now), kid, now) ? undefined : NONE;

@@ -3,10 +3,11 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 import type { KnownDrip, MintFeed } from "@vestibule/feed/mint-feed";
-import { type EpochMs, toMs } from "@vestibule/kernel/units";
+import { type EpochMs, toMs, toSeconds } from "@vestibule/kernel/units";
 import { refuseByTime } from "@vestibule/token/claims";
 import { type Ticket, verifyTicket } from "@vestibule/token/verify-ticket";
 import { OUTGROWN_SECONDS } from "../limits.ts";
+import type { AdmissionCheck } from "./admissions.ts";
 import type { Credentials } from "./credentials.ts";
 import { createTokenMemo, isInForce } from "./token-memo.ts";
 
@@ -88,6 +89,18 @@ export type Turn =
 export function mayBeOver(turn: Turn, now: number, skewMs: number): boolean {
   if (turn.kind === "committed") return now >= turn.closesAt - skewMs;
   return turn.kind === "passed" || turn.kind === "unknown";
+}
+
+/** Does a claim count only when the fan has said that they are there? */
+export function asksPresence(drip: KnownDrip | undefined): boolean {
+  return drip?.claims.presence === "confirm";
+}
+
+/** Is the admission that was shown for this very slot? */
+export function isClaimed(check: AdmissionCheck | undefined, { opensAt }: SlotTimes): boolean {
+  if (check?.kind !== "early" && check?.kind !== "admitted") return false;
+  const validFrom = check.kind === "early" ? check.validFrom : check.claims.nbf;
+  return validFrom === toSeconds(opensAt);
 }
 
 export function turnOf(number: number, drip: KnownDrip | undefined, event: ManifestEvent): Turn {

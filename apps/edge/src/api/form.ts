@@ -1,17 +1,22 @@
 /** Bodies of our own endpoints: an optional form (without JavaScript) or JSON, both bounded. */
+import { edgeClaimSchema } from "@vestibule/contracts/line-api";
 import { BODY_BYTES_MAX } from "@vestibule/contracts/limits";
+import { parse } from "@vestibule/contracts/parse";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { readAtMost } from "@vestibule/feed/read-at-most";
 import { settledWithin } from "../deadline.system.ts";
 import { BODY_DEADLINE_MS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { prefersPage } from "../routing/accept.ts";
+import { isJson } from "../routing/cross-origin.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
 import type { Visit } from "../visit.ts";
 
 /** Where a form without JavaScript goes back to; `undefined` for scripts and apps. */
 export interface Form {
   readonly returnPath: string | undefined;
+  /** The fan says that they are there. */
+  readonly confirmed: boolean;
 }
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
@@ -21,12 +26,34 @@ export async function readForm(
   { request, address }: Visit,
   event: ManifestEvent,
 ): Promise<Form | Response> {
-  if (!prefersPage(request.headers.get("accept"))) return { returnPath: undefined };
-  if (!FORM.test(request.headers.get("content-type") ?? "")) return { returnPath: event.homePath };
+  if (!prefersPage(request.headers.get("accept"))) {
+    return { returnPath: undefined, confirmed: false };
+  }
+  if (!FORM.test(request.headers.get("content-type") ?? "")) {
+    return { returnPath: event.homePath, confirmed: false };
+  }
   const text = await readText(request);
   if (text instanceof Response) return text;
-  const wanted = new URLSearchParams(text).get("return");
-  return { returnPath: safeReturnPath(wanted, address.origin) ?? event.homePath };
+  const fields = new URLSearchParams(text);
+  return {
+    returnPath: safeReturnPath(fields.get("return"), address.origin) ?? event.homePath,
+    confirmed: fields.get("confirmed") === "true",
+  };
+}
+
+/** The same of a claim: a script says in JSON what a form says in a field. Another body is not looked at. */
+export async function readClaim(visit: Visit, event: ManifestEvent): Promise<Form | Response> {
+  const form = await readForm(visit, event);
+  const { request } = visit;
+  if (form instanceof Response || form.returnPath !== undefined) return form;
+  if (!isJson(request.headers.get("content-type"))) return form;
+  const text = await readText(request);
+  if (text instanceof Response) return text;
+  if (text === "") return form;
+  const read = parse(edgeClaimSchema, jsonOf(text));
+  if (read.ok) return { ...form, confirmed: read.value.confirmed === true };
+  const detail = "The body is no JSON object, or a member of it is not allowed.";
+  return problem("bad-request", { detail, extensions: { errors: read.refusal } });
 }
 
 /**
@@ -51,6 +78,15 @@ export async function readText(
   } finally {
     // What is left of it is of no use to anybody.
     reader.cancel().catch(() => undefined);
+  }
+}
+
+/** `undefined` for a text that is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
   }
 }
 

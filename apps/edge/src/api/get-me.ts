@@ -3,7 +3,7 @@ import type { EdgePlace } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { readCredentials } from "../admission/credentials.ts";
 import { readOrder, usableCredit } from "../admission/order.ts";
-import { mayBeOver, turnOf } from "../admission/tickets.ts";
+import { asksPresence, isClaimed, mayBeOver, turnOf } from "../admission/tickets.ts";
 import type { Visit } from "../visit.ts";
 import { personal } from "./answers.ts";
 import { noTicket } from "./post-admission.ts";
@@ -15,22 +15,25 @@ export async function getMe(visit: Visit, event: ManifestEvent): Promise<Respons
   const place = await edge.tickets.check(credentials, event, now);
   if (place === undefined) return noTicket(event);
   await edge.feed.whenKnown(`drip:${event.event}`, now);
-  const turn = turnOf(place.number, edge.feed.drip(event.event), event);
+  const drip = edge.feed.drip(event.event);
+  const turn = turnOf(place.number, drip, event);
   const { number } = place;
   const isOver = turn.kind !== "unknown" && mayBeOver(turn, now, 0);
   const order = readOrder(visit, event.event, number);
   const hasCredit =
     isOver && usableCredit(visit, { event: event.event, credentials, number }) !== undefined;
-  const admitted =
+  const check =
     credentials.admission === undefined
       ? undefined
-      : (await edge.admissions.check(credentials, event, now)).kind === "admitted";
+      : await edge.admissions.check(credentials, event, now);
   const more = {
-    ...(admitted === undefined ? {} : { admitted }),
+    ...(check === undefined ? {} : { admitted: check.kind === "admitted" }),
     ...(hasCredit ? { credit: true as const } : {}),
     ...(order === undefined ? {} : { order }),
   };
   if (turn.kind !== "committed") return personal({ number, ...more } satisfies EdgePlace, 200);
   const { opensAt, closesAt, claimBy } = turn;
-  return personal({ number, opensAt, closesAt, claimBy, ...more } satisfies EdgePlace, 200);
+  const isAsked = asksPresence(drip) && now <= claimBy && !isClaimed(check, turn);
+  const times = { opensAt, closesAt, claimBy, ...(isAsked ? { confirm: true as const } : {}) };
+  return personal({ number, ...times, ...more } satisfies EdgePlace, 200);
 }

@@ -1,12 +1,12 @@
 /** `POST …/admissions`: claim. The ticket is verified here, and whoever is not committed is answered here. */
 import { isTokenShaped } from "@vestibule/contracts/header-text";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
-import type { EdgeClaimAnswer } from "@vestibule/contracts/line-api";
+import type { ConfirmPresence, EdgeClaimAnswer } from "@vestibule/contracts/line-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { etaRange } from "@vestibule/drip/estimate";
 import { readCredentials } from "../admission/credentials.ts";
 import { readOrder, usableCredit } from "../admission/order.ts";
-import { type Place, type Turn, mayBeOver, turnOf } from "../admission/tickets.ts";
+import { type Place, type Turn, asksPresence, mayBeOver, turnOf } from "../admission/tickets.ts";
 import { clearCookie } from "../cookies.ts";
 import { dripView } from "../drip-poll.ts";
 import { SOLD_OUT_RETRY_SECONDS, WAITING_RETRY_SECONDS } from "../limits.ts";
@@ -15,7 +15,7 @@ import { type HoldingPage, holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 import { handOver, personal, refuseCrossSite, seeOther } from "./answers.ts";
-import { readForm } from "./form.ts";
+import { readClaim } from "./form.ts";
 import { mintAway, mintRefusal } from "./refusals.ts";
 
 export async function postAdmission(visit: Visit, event: ManifestEvent): Promise<Response> {
@@ -24,10 +24,10 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
   const credentials = readCredentials(visit.head, scope);
   const crossSite = refuseCrossSite(visit, event, credentials);
   if (crossSite !== undefined) return crossSite;
-  const form = await readForm(visit, event);
+  const form = await readClaim(visit, event);
   if (form instanceof Response) return form;
+  const { returnPath, confirmed } = form;
   const answer = await claim();
-  const { returnPath } = form;
   if (returnPath === undefined) return answer;
   const { status } = answer;
   const isHeld = edge.feed.drip(event.event)?.claims.heldSince !== undefined;
@@ -48,16 +48,22 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     await edge.feed.whenKnown(`drip:${event.event}`, now);
     const { number } = place;
     const shown = usableCredit(visit, { event: event.event, credentials, number });
-    const turn = turnOf(place.number, edge.feed.drip(event.event), event);
+    const drip = edge.feed.drip(event.event);
+    const turn = turnOf(place.number, drip, event);
     const credit = mayBeOver(turn, now, edge.config.skewSeconds * 1000) ? shown : undefined;
-    const refusal = refuseHere(visit, event, { place, turn, credit });
+    const refusal = refuseHere(visit, event, { place, turn, credit, confirmed });
     const order = readOrder(visit, event.event, number);
     // Whoever has bought in it is told where the order is.
     const isOver = problem("slot-over", order === undefined ? {} : { extensions: { order } });
     if (refusal !== undefined) return refusal.status === isOver.status ? isOver : refusal;
     const { visitor, ticket } = place;
     const path = `/v1/events/${event.event}/admissions`;
-    const asked = { visitor, ticket, ...(credit === undefined ? {} : { credit }) };
+    const asked = {
+      ...{ visitor, ticket },
+      ...(credit === undefined ? {} : { credit }),
+      // To a mint that asks for it, or may: one that knows nothing of it would refuse the member.
+      ...(confirmed && (drip === undefined || asksPresence(drip)) ? { confirmed } : {}),
+    };
     const reply = await edge.mint.post(path, asked, now);
     if (reply.kind === "away") return mintAway(visit);
     if (reply.kind === "refused") {
@@ -102,11 +108,18 @@ export function noTicket(event: ManifestEvent): Response {
   });
 }
 
+interface Claim {
+  readonly place: Place;
+  readonly turn: Turn;
+  readonly credit: string | undefined;
+  readonly confirmed: boolean;
+}
+
 /** Whoever cannot be granted anything now is answered without a mint (law 11, MH-06). */
 function refuseHere(
   { edge, now }: Visit,
   event: ManifestEvent,
-  { place, turn, credit }: { place: Place; turn: Turn; credit: string | undefined },
+  { place, turn, credit, confirmed }: Claim,
 ): Response | undefined {
   const drip = edge.feed.drip(event.event);
   if (drip?.claims.state === "ended") return problem("event-ended");
@@ -116,6 +129,12 @@ function refuseHere(
   }
   const isOver = turn.kind === "committed" && mayBeOver(turn, now, -edge.config.skewSeconds * 1000);
   if (isOver && credit === undefined) return problem("slot-over");
+  if (turn.kind === "committed" && !confirmed && asksPresence(drip) && now <= turn.claimBy) {
+    const { opensAt, closesAt, claimBy } = turn;
+    const extensions: ConfirmPresence = { opensAt, closesAt, claimBy };
+    const detail = "Send this again with `confirmed: true` when the fan has said they are there.";
+    return problem("confirm-presence", { detail, extensions: { ...extensions } });
+  }
   if (turn.kind !== "waiting" || drip === undefined) return undefined;
   if (drip.claims.state === "soldout") {
     const detail = "The sale is sold out. Your place is kept, in case something comes back.";

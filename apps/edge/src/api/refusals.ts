@@ -6,7 +6,7 @@ import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 
 /** Members of a mint's problem document that a visitor may see. */
-const PUBLIC_MEMBERS = ["opensAt", "joinableAt", "endsAt"];
+const PUBLIC_MEMBERS = ["opensAt", "closesAt", "claimBy", "joinableAt", "endsAt"];
 /** Codes of the mint that mean the same to a visitor; everything else is our own trouble. */
 const PUBLIC_CODES = new Set<ProblemCode>([
   "event-not-found",
@@ -15,6 +15,7 @@ const PUBLIC_CODES = new Set<ProblemCode>([
   "too-early",
   "too-many-requests",
   "sold-out",
+  "confirm-presence",
   "held",
   "unavailable",
 ]);

@@ -4,13 +4,14 @@ import { script, style } from "#page-assets";
 import type { AdmissionCheck } from "../admission/admissions.ts";
 import type { Credentials } from "../admission/credentials.ts";
 import { readOrder, usableCredit } from "../admission/order.ts";
+import { type Turn, isClaimed, turnOf } from "../admission/tickets.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
 import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import { setCookie } from "../cookies.ts";
 import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { dripView } from "../drip-poll.ts";
 import { accentFor } from "./accent.ts";
-import { pageHtml } from "./markup.ts";
+import { type PageData, pageHtml } from "./markup.ts";
 import { type Condition, type PageSettings, viewOf } from "./view.ts";
 import { type Formats, wordsOf } from "./words.ts";
 import { texts } from "./texts.en.ts";
@@ -50,7 +51,8 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   const shown = usableCredit(visit, { event: event.event, credentials, number });
   const credit = shown === undefined || missed === true || owed === true ? undefined : true;
   const order = readOrder(visit, event.event, number);
-  const said = { number, condition, credit, missed, owed, order };
+  const claimed = claimedSlot(page.check, turnOf(number ?? 0, known, event));
+  const said = { number, condition, credit, missed, owed, order, claimed };
   const drip = known === undefined ? undefined : dripView(event.event, known);
   const view = viewOf({ settings, now, drip, ...said });
   const returnPath = page.returnPath ?? returnPathOf(visit, event);
@@ -81,6 +83,12 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
   }
   return response;
+}
+
+/** The slot whose admission is in hand: nobody need claim it again, nor say again that they are there. */
+function claimedSlot(check: AdmissionCheck | undefined, turn: Turn): PageData["claimed"] {
+  if (turn.kind !== "committed" || !isClaimed(check, turn)) return undefined;
+  return { opensAt: turn.opensAt, closesAt: turn.closesAt };
 }
 
 function headersOf(nonce: string): Headers {

@@ -16,6 +16,8 @@ export interface PageData {
   readonly missed?: boolean | undefined;
   readonly owed?: boolean | undefined;
   readonly order?: string | undefined;
+  /** Of an admission that was shown: the slot that it is for, which is still to open. */
+  readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
   /** An admission was shown, and only a fault of ours is in its way. */
   readonly returns?: boolean | undefined;
   /** Of the answer to a form: the address to load instead of sending that again. */
@@ -56,6 +58,7 @@ export function pageHtml(parts: PageParts): string {
 <header dir="auto">${escape(parts.eventTitle)}</header>
 <main data-state="${view.state}">
 <div class="say" role="status" aria-live="polite"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
+${confirmHtml(parts)}
 ${
   parts.unsent
     ? `<p class="notice">${texts.unsent}</p>
@@ -94,19 +97,35 @@ function plainHtml({ action }: Words): string {
   return text === undefined ? "" : `<p class="notice">${text}</p>`;
 }
 
-/** All are there, and one shows, or two. The script hides what it does by itself (`nojs`). */
-function actionsHtml({ words, view, returnPath }: PageParts): string {
-  const { action } = words;
-  const base = `${EDGE_PREFIX}/events/${view.settings.event}`;
-  const back = escape(returnPath);
-  const { order } = words;
+/** A form for whoever has no script: the script sends the same itself, and hides what it does without a press (`nojs`). */
+function formHtml(
+  { view, returnPath }: PageParts,
+  { id, to, label, shown }: { id: string; to: string; label: string; shown: boolean },
+): string {
+  const action = `${EDGE_PREFIX}/events/${view.settings.event}/${to}`;
+  return (
+    `<form method="post" action="${action}" id="${id}"${id === "take" ? ' class="nojs"' : ""}${hidden(!shown)}>` +
+    `<input type="hidden" name="return" value="${escape(returnPath)}">` +
+    `<button${id === "confirm" ? ' name="confirmed" value="true"' : ""}>${label}</button></form>`
+  );
+}
+
+/** Where the question is, so that the button is on the smallest screen. */
+function confirmHtml(parts: PageParts): string {
+  const shown = parts.words.action === "confirm";
+  return formHtml(parts, { id: "confirm", to: "admissions", label: texts.confirm, shown });
+}
+
+/** All are there, and one shows, or two. */
+function actionsHtml(parts: PageParts): string {
+  const { action, order } = parts.words;
+  const back = escape(parts.returnPath);
+  const isAgain = action === "join-again";
   const form = (id: string, to: string, label: string, shown: boolean) =>
-    `<form method="post" action="${base}/${to}" id="${id}"${id === "take" ? ' class="nojs"' : ""}${hidden(!shown)}>` +
-    `<input type="hidden" name="return" value="${back}"><button>${label}</button></form>`;
-  const again = action === "join-again";
+    formHtml(parts, { id, to, label, shown });
   return (
     `<p class="go" id="order"${hidden(order === undefined)}><a href="${escape(order ?? back)}">${texts.order}</a></p>` +
-    form("join", "tickets", again ? texts.joinAgain : texts.join, again || action === "join") +
+    form("join", "tickets", isAgain ? texts.joinAgain : texts.join, isAgain || action === "join") +
     form("enter", "admissions", texts.enter, action === "enter") +
     form("take", "admissions", texts.take, action === "take") +
     `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${texts.again}</a></p>`

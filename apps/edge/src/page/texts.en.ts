@@ -16,6 +16,7 @@ export const texts = {
   opensAt: "the line opens",
   countdown: "to go",
   turnLeft: "left to go in",
+  confirmLeft: "left to press",
   turnEnds: "your turn ends",
   lessThanMinute: "Under 1 min",
   minutes: (n: number) => `${n} min`,
@@ -35,6 +36,7 @@ export const texts = {
     near: "Almost your turn",
     known: "Your turn is coming up",
     turn: "It is your turn",
+    confirm: "Are you here?",
     passed: "Your place has been reached",
     owed: "You get the next turn",
     missed: "Your turn has passed",
@@ -55,6 +57,7 @@ export const texts = {
     waiting: "You go in by yourself when it is your turn.",
     near: "Your exact time is about to be set.",
     turn: "You can go in now.",
+    confirm: "Your turn is set. Press the button, or the next person goes ahead.",
     passed: "Let us see whether your turn is still there.",
     owed: "Its exact time is about to be set.",
     missed: "Its time is over, and the next person went ahead. You can join the line again.",
@@ -83,6 +86,20 @@ export const texts = {
   soldoutTurn: "Everything is sold or reserved right now, but something may come back.",
   slot: (lifetime: string, window: string) =>
     `Your turn lasts ${lifetime}. Come within ${window}, or the next person goes ahead and you would join again.`,
+  /** For events that ask whether their fans are there, before the turn is set. */
+  willAsk: (window: string) =>
+    `When your turn comes up, this page asks whether you are here. Press the button within ${window}, or the next person goes ahead.`,
+  confirmTurn: {
+    headline: "It is your turn. Are you here?",
+    lead: "Press the button to go in, or the next person goes ahead.",
+  },
+  confirmHurry: "There is not much time left.",
+  said: {
+    headline: "Thank you",
+    lead: "This page takes your turn as soon as it can, and goes on by itself.",
+  },
+  saidSlot: (lifetime: string) =>
+    `You have said that you are here, so you go in by yourself. Your turn lasts ${lifetime}.`,
   /** When there is no claim window besides the turn itself. */
   slotWhole: (lifetime: string) =>
     `Your turn lasts ${lifetime}; after that the next person goes ahead and you would join again.`,
@@ -90,6 +107,7 @@ export const texts = {
   join: "Join the line",
   joinAgain: "Join the line again",
   enter: "Go in",
+  confirm: "I’m here",
   take: "Take my turn",
   order: "To your order",
   again: "Look again",

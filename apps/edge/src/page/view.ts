@@ -15,6 +15,8 @@ export type PageState =
   | "near"
   | "known"
   | "turn"
+  /** There is a slot, and it counts only when the fan says that they are there: before its opening, and after. */
+  | "confirm"
   /** The line has passed this number, and lists no slot of it: it is over or still owed, and a claim tells which. */
   | "passed"
   | "owed"
@@ -64,6 +66,8 @@ export interface ViewInput {
   readonly credit?: boolean | undefined;
   /** The admission is in hand, for this slot. */
   readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
+  /** The fan has said that they are there, for the slot that opens at this moment. */
+  readonly saidFor?: number | undefined;
 }
 
 export interface View {
@@ -84,6 +88,12 @@ export interface View {
   /** The organizer's words for the pause. */
   readonly reason: string;
   readonly order?: string | undefined;
+  /** A turn counts only when its fan says that they are there. */
+  readonly asks: boolean;
+  /** They have, and the claim is on its way. */
+  readonly said: boolean;
+  /** What is in the way of it. */
+  readonly condition?: Condition | undefined;
   /** Nobody can join: sold out, or over. */
   readonly isShut: boolean;
   /** The turn is over, whatever else there is to say. */
@@ -106,10 +116,12 @@ export function viewOf(input: ViewInput): View {
   const number = noWayBack ? undefined : input.number;
   const { notice = "" } = drip ?? {};
   const reason = state === "paused" ? (drip?.heldReason ?? "") : "";
-  const { order } = input;
+  const { order, condition } = input;
+  const asks = drip?.presence === "confirm";
+  const said = slot !== undefined && input.saidFor === slot.opensAt;
   const lastCall = drip && lastCallInMs(drip, now);
   const about = { settings, now, notice, reason, order, isShut, isLost, lastCallInMs: lastCall };
-  const base = { ...about, state, number, slot };
+  const base = { ...about, asks, said, condition, state, number, slot };
   if (number === undefined || drip === undefined) {
     const soonestMs = number === undefined ? undefined : 0;
     return { ...base, soonestMs, fill: 0, target: targetOf(state, input, slot) };
@@ -147,6 +159,14 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   // Whatever has become of the turn, and of the sale: there is nothing more to do with this place.
   if (input.order !== undefined) return "bought";
   if (now >= endOf(input) || drip?.state === "ended") return "ended";
+  // Whoever has a credit had claimed.
+  const isClaimed = claimed !== undefined || credit === true;
+  const isOver =
+    slot === undefined ? lapsed === true : now >= (isClaimed ? slot.closesAt : slot.claimBy);
+  const isMissed = (missed === true || isOver) && credit !== true && owed !== true;
+  const hasTurn = slot !== undefined && !isOver && !isMissed;
+  // Their word counts at the mint, wherever it is said.
+  if (hasTurn && drip?.presence === "confirm" && !isClaimed) return "confirm";
   // Whoever's turn it is could not go in here.
   if (condition === "clock") return "clock";
   if (number === undefined) {
@@ -154,12 +174,8 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
     if (drip?.state === "soldout") return "soldout";
     return condition ?? "joining";
   }
-  // Whoever has a credit had claimed.
-  const isClaimed = claimed !== undefined || credit === true;
-  const isOver =
-    slot === undefined ? lapsed === true : now >= (isClaimed ? slot.closesAt : slot.claimBy);
-  if ((missed === true || isOver) && credit !== true && owed !== true) return "missed";
-  if (slot !== undefined && !isOver) return now < slot.opensAt ? "known" : "turn";
+  if (isMissed) return "missed";
+  if (hasTurn) return now < slot.opensAt ? "known" : "turn";
   if (condition !== undefined) return condition;
   if (drip === undefined) return "waiting";
   if (drip.state === "soldout") return "soldout";
@@ -187,6 +203,7 @@ function targetOf(
   slot: SlotTimes | undefined,
 ): number | undefined {
   if (state === "known") return slot?.opensAt;
+  if (state === "confirm") return slot?.claimBy;
   if (state === "turn") return slot?.closesAt;
   if (state !== "scheduled") return undefined;
   return number === undefined ? opensForJoins(settings) : (drip?.startsAt ?? settings.startsAt);

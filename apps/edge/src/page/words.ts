@@ -19,7 +19,7 @@ export interface Words {
   /** Whether to say that the place stays theirs. */
   readonly kept: boolean;
   /** What a press of the button does; without JavaScript there is always one. With it, it does `take` by itself. */
-  readonly action: "join" | "join-again" | "enter" | "take" | "again" | "none";
+  readonly action: "join" | "join-again" | "confirm" | "enter" | "take" | "again" | "none";
   /** Where a link to the order leads, if there is one. */
   readonly order?: string | undefined;
 }
@@ -34,30 +34,46 @@ export function wordsOf(view: View, formats: Formats, eventTitle: string): Words
   const { state, number } = view;
   const place = number === undefined ? "" : formats.number(number);
   const { title } = texts;
-  let prefix = texts.headline[state];
+  const headline = headlineOf(view);
+  let prefix = headline;
   if (state === "turn") prefix = title.turn;
+  else if (view.target !== undefined && state === "confirm" && !view.said)
+    prefix = `${countdown(view.target - view.now)} · ${headline}`;
   else if (state === "waiting" && place !== "") prefix = title.place(place);
   return {
     title: `${prefix} · ${eventTitle}`,
-    headline: texts.headline[state],
+    headline,
     number: NO_PLACE.has(state) ? "" : place,
     facts: factsOf(view, formats),
     lead: leadOf(view),
     notice: [view.reason, view.notice].filter((line) => line !== "").join("\n"),
-    kept: number !== undefined && !NO_PLACE.has(state) && state !== "cookies" && state !== "passed",
+    kept: number !== undefined && !NO_PLACE.has(state) && !NOT_KEPT.has(state),
     action: actionOf(view),
     order: state === "bought" ? view.order : undefined,
   };
 }
 
+/** Whoever has been asked is told, once, when this is left to answer. */
+const HURRY_MS = 30_000;
+
 /** In these the place in line is of no more use. */
 const NO_PLACE: ReadonlySet<View["state"]> = new Set(["ended", "missed", "bought"]);
+
+/** In these it may be lost, or is not there to keep. */
+const NOT_KEPT: ReadonlySet<View["state"]> = new Set(["cookies", "passed", "confirm"]);
 
 /** In these nobody knows how long it takes. */
 const STOPPED: ReadonlySet<View["state"]> = new Set(["paused", "unreachable", "offline", "clock"]);
 
 function factsOf(view: View, formats: Formats): readonly Fact[] {
-  const { state, ahead, eta, target, now, number } = view;
+  const { state, ahead, eta, target, now, number, slot } = view;
+  if (state === "confirm" && slot !== undefined) {
+    const left = { value: countdown(slot.claimBy - now), label: texts.confirmLeft };
+    const at = hasOpened(view)
+      ? { value: formats.time(slot.closesAt), label: texts.turnEnds }
+      : { value: formats.time(slot.opensAt), label: texts.turnAt };
+    return view.said ? [at] : [left, at];
+  }
   if (target !== undefined) {
     const left = { value: countdown(target - now), label: labelOfCountdown(view) };
     const at = { value: formats.time(target), label: labelOfMoment(view) };
@@ -82,20 +98,38 @@ function labelOfMoment({ state, number }: View): string {
   return number === undefined ? texts.opensAt : texts.startsAt;
 }
 
+function hasOpened({ slot, now }: View): boolean {
+  return slot !== undefined && now >= slot.opensAt;
+}
+
+function headlineOf(view: View): string {
+  const { state, said } = view;
+  if (state !== "confirm") return texts.headline[state];
+  if (said) return texts.said.headline;
+  return hasOpened(view) ? texts.confirmTurn.headline : texts.headline.confirm;
+}
+
 function leadOf(view: View): string {
   const { state, isShut, lastCallInMs } = view;
   const lead = leadOfState(view);
   // A turn that is set stays set: whoever has one is told what it may lead to.
-  if (isShut && (state === "known" || state === "turn")) return `${texts.soldoutTurn} ${lead}`;
+  if (isShut && (state === "known" || state === "turn" || state === "confirm"))
+    return `${texts.soldoutTurn} ${lead}`;
   const waits = state === "waiting" || state === "near";
   return waits && lastCallInMs === 0 ? `${lead} ${texts.lastCall}` : lead;
 }
 
 function leadOfState(view: View): string {
   const { state, number, settings } = view;
+  const window = Math.round(claimWindowMs(settings) / 1000);
+  if (state === "confirm") return leadOfConfirm(view);
+  if (view.asks && (state === "waiting" || state === "near" || state === "owed")) {
+    const willAsk = texts.willAsk(texts.duration(window));
+    return state === "waiting" ? willAsk : `${texts.lead[state]} ${willAsk}`;
+  }
   if (state === "known") {
-    const window = Math.round(claimWindowMs(settings) / 1000);
     const lifetime = texts.duration(settings.lifetimeSeconds);
+    if (view.asks) return texts.saidSlot(lifetime);
     return window < settings.lifetimeSeconds
       ? texts.slot(lifetime, texts.duration(window))
       : texts.slotWhole(lifetime);
@@ -107,7 +141,16 @@ function leadOfState(view: View): string {
   return texts.lead[state];
 }
 
-function actionOf({ state, number, isShut }: View): Words["action"] {
+function leadOfConfirm(view: View): string {
+  const { condition, said, slot, now } = view;
+  const trouble = condition === undefined ? "" : `${texts.headline[condition]}. `;
+  if (said) return trouble + texts.said.lead;
+  const lead = hasOpened(view) ? texts.confirmTurn.lead : texts.lead.confirm;
+  const isUrgent = slot !== undefined && slot.claimBy - now <= HURRY_MS;
+  return trouble + (isUrgent ? `${lead} ${texts.confirmHurry}` : lead);
+}
+
+function actionOf({ state, number, isShut, said }: View): Words["action"] {
   switch (state) {
     case "joining":
       return "join";
@@ -115,6 +158,8 @@ function actionOf({ state, number, isShut }: View): Words["action"] {
       return "join-again";
     case "bought":
       return isShut ? "none" : "join-again";
+    case "confirm":
+      return said ? "none" : "confirm";
     case "turn":
       return "enter";
     case "credit":

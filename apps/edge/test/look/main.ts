@@ -38,6 +38,10 @@ interface Scene {
   readonly bought?: true;
   /** A form for the shop is sent, and this comes instead. */
   readonly sent?: true;
+  /** This slot has been claimed. */
+  readonly claimed?: () => number;
+  /** The button of this form is pressed. */
+  readonly pressed?: string;
   readonly offline?: true;
   readonly script?: false;
 }
@@ -49,6 +53,8 @@ const noGrants = (world: World) => {
 const wrongClock = (world: World) => {
   world.clockOffMs = 600_000;
 };
+/** A whole minute: the same for page, statement and admission. */
+const soon = () => Math.ceil(Date.now() / 60_000) * 60_000 + 60_000;
 const past = (ms: number) => [
   { base: 1, count: 100, from: Date.now() - ms - 10_000, until: Date.now() - ms },
 ];
@@ -91,6 +97,47 @@ const SCENES: readonly Scene[] = [
   { name: "known", number: 75, prepare: noGrants },
   { name: "turn", number: 5, prepare: noGrants },
   { name: "turn-plain", number: 5, script: false },
+  {
+    name: "waiting-asks",
+    number: 1_204,
+    drip: () => ({ presence: "confirm" }),
+  },
+  { name: "confirm", number: 75, drip: () => ({ presence: "confirm" }), prepare: noGrants },
+  {
+    name: "confirm-turn",
+    number: 5,
+    drip: () => ({ presence: "confirm" }),
+    prepare: noGrants,
+  },
+  {
+    name: "confirm-hurry",
+    number: 5,
+    event: () => ({ claimWindowSeconds: 25 }),
+    drip: () => ({ presence: "confirm" }),
+    prepare: noGrants,
+  },
+  {
+    name: "confirm-said",
+    number: 75,
+    pressed: "confirm",
+    drip: () => ({ presence: "confirm" }),
+    prepare: noGrants,
+  },
+  {
+    name: "known-said",
+    number: 75,
+    claimed: soon,
+    drip: () => ({
+      presence: "confirm",
+      segments: [{ base: 75, count: 1, from: soon(), until: soon() + 1_000 }],
+    }),
+  },
+  {
+    name: "confirm-plain",
+    number: 75,
+    script: false,
+    drip: () => ({ presence: "confirm" }),
+  },
   {
     name: "missed",
     number: 5,
@@ -230,6 +277,11 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
         const value = orderCookie({ number: scene.number, path: "/orders/AbCdEf" });
         await context.addCookies([cookie("order", value)]);
       }
+      if (scene.claimed) {
+        const opensAt = scene.claimed();
+        const admission = await world.admission({ number: scene.number, opensAt });
+        await context.addCookies([cookie("admission", admission)]);
+      }
       if (scene.credit) await context.addCookies([cookie("credit", "e30.e30.c2lnbmF0dXJl")]);
     }
     const page = await context.newPage();
@@ -263,6 +315,7 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
           { timeout: 9_000 },
         )
         .catch(async () => say(`is in state ${await page.getAttribute("main", "data-state")}`));
+      if (scene.pressed) await page.click(`#${scene.pressed} button`);
       await page.waitForTimeout(700);
     }
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -18,6 +18,8 @@ export interface Asked {
   readonly at: number;
   /** `drip`, `tickets`, `admissions`. */
   readonly name: string;
+  /** What was sent with it, as it was sent. */
+  readonly body?: string | undefined;
 }
 
 /** As much of an element as the page's script touches. */
@@ -30,6 +32,7 @@ class Element {
   readonly children: Element[] = [];
   readonly #inner = new Map<string, Element>();
   readonly #onText: () => void;
+  #onSubmit: ((event: { preventDefault: () => void }) => void) | undefined;
 
   /** `onText`: when text is set, for a live region is read out then. */
   constructor(onText: () => void) {
@@ -51,7 +54,12 @@ class Element {
   setAttribute(name: string, value: string): void {
     this.dataset[name] = value;
   }
-  addEventListener(): void {}
+  addEventListener(event: string, heard: (event: { preventDefault: () => void }) => void): void {
+    if (event === "submit") this.#onSubmit = heard;
+  }
+  submit(): void {
+    this.#onSubmit?.({ preventDefault: () => undefined });
+  }
 }
 
 export class ScriptWorld {
@@ -92,6 +100,7 @@ export class ScriptWorld {
     readonly back?: string;
     readonly condition?: "clock";
     readonly returns?: boolean;
+    readonly claimed?: { readonly opensAt: number; readonly closesAt: number };
     readonly now?: number;
     readonly claimWindowSeconds?: number;
     readonly hidden?: boolean;
@@ -135,6 +144,11 @@ export class ScriptWorld {
   isShown(id: string): boolean {
     return !this.#element(id).hidden;
   }
+  /** Presses the button of a form that is shown. */
+  press(id: string): void {
+    if (!this.isShown(id)) throw new Error(`${id} is not there to press`);
+    this.#element(id).submit();
+  }
   /** Requests of one kind, by when they were made. */
   times(name: string): number[] {
     return this.asked.filter((request) => request.name === name).map(({ at }) => at);
@@ -177,7 +191,8 @@ export class ScriptWorld {
       },
       Date: { now: () => NOW + this.#ms },
       performance: { timeOrigin: NOW, now: () => this.#ms, getEntriesByType: () => [] },
-      fetch: (path: string) => this.#answer(path.replace(/^.*\//, "")),
+      fetch: (path: string, { body }: { body?: string }) =>
+        this.#answer(path.replace(/^.*\//, ""), body),
       AbortSignal: { timeout: () => undefined },
       addEventListener: () => undefined,
       navigator: { onLine: true },
@@ -193,8 +208,8 @@ export class ScriptWorld {
     };
   }
 
-  async #answer(name: string): Promise<object> {
-    this.asked.push({ at: this.#ms, name });
+  async #answer(name: string, sent: string | undefined): Promise<object> {
+    this.asked.push({ at: this.#ms, name, body: sent });
     const {
       status,
       body = {},

@@ -25,12 +25,16 @@ interface Refused extends CreditUsed {
 
 export function createLineClient(event: string) {
   const base = `/_vestibule/events/${event}/`;
-  const call = async <Body>(path: string, init: RequestInit): Promise<Reply<Body>> => {
+  const call = async <Body>(
+    path: string,
+    init: RequestInit,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Reply<Body>> => {
     try {
       const response = await fetch(base + path, {
         ...init,
         signal: AbortSignal.timeout(DEADLINE_MS),
-        headers: { Accept: "application/json" },
+        headers: { Accept: "application/json", ...headers },
       });
       const body = (await response.json()) as Body & Refused;
       if (response.ok) return { ok: true, body, receivedAt: Date.now() };
@@ -43,9 +47,15 @@ export function createLineClient(event: string) {
     }
   };
   const post: RequestInit = { method: "POST", credentials: "same-origin", cache: "no-store" };
+  const confirmed: RequestInit = { ...post, body: JSON.stringify({ confirmed: true }) };
+  const json = { "Content-Type": "application/json" };
   return {
     drip: () => call<DripView>("drip", { credentials: "omit", cache: "no-cache" }),
     join: () => call<EdgeJoinAnswer>("tickets", post),
-    claim: () => call<EdgeClaimAnswer>("admissions", post),
+    /** `said`: the fan has said that they are there. */
+    claim: (said: boolean) =>
+      said
+        ? call<EdgeClaimAnswer>("admissions", confirmed, json)
+        : call<EdgeClaimAnswer>("admissions", post),
   };
 }

@@ -35,6 +35,7 @@ export function paint(view: View, words: Words): void {
   say(element("notice"), words.notice);
   show(element("notice"), words.notice !== "");
   show(element("join"), words.action === "join-again");
+  show(element("confirm"), words.action === "confirm");
   show(element("enter"), words.action === "enter");
   const { order } = words;
   show(element("order"), order !== undefined);

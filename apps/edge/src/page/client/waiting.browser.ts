@@ -9,38 +9,30 @@ import type { PageData } from "../markup.ts";
 import { type Condition, type View, opensForJoins, viewOf } from "../view.ts";
 import { wordsOf } from "../words.ts";
 import { createLineClient } from "./line-client.browser.ts";
+import { listen } from "./listen.browser.ts";
 import { createMintTime } from "./mint-time.ts";
 import { loadAgain, moveIn } from "./moving-in.browser.ts";
+import {
+  CLAIM_NEAR_MS,
+  CLOCK_JUMP_MS,
+  ENTER_SPREAD_MS,
+  FAULT_LOOK_MS,
+  NEWCOMER_ETA_MS,
+  NEWCOMER_LOOKS,
+  NEWCOMER_LOOK_MS,
+  OPENING_SPREAD_MS,
+  OVER_RETRY_MS,
+  PASSED_SPREAD_MS,
+  REFUSED_LOOK_MS,
+  RETRY_DOUBLINGS_MAX,
+  RETRY_MS,
+  SHUT_SOONEST_MS,
+} from "./pace.ts";
 import { localFormats, paint } from "./paint.browser.ts";
 import { Timers } from "./timers.browser.ts";
 
-/** A fault here is looked at so often, about; whoever was in before goes back within this after its end. */
-const FAULT_LOOK_MS = 10_000;
-
-/** Closer than this to its opening a slot is claimed at once. */
-const CLAIM_NEAR_MS = 8_000;
-/** After the line opens, joins come in over this time; turns that open together, over that. */
-const OPENING_SPREAD_MS = 1_500;
-const ENTER_SPREAD_MS = 200;
-/** Between tries at a grant: this, doubled with every failure in a row, and spread by half of it. */
-const RETRY_MS = 1_500;
-const RETRY_DOUBLINGS_MAX = 5;
-/** When the event is over for joins: how soon to ask whether it still is. */
-const OVER_RETRY_MS = 30_000;
-/** Whoever joins and may be next is told by the next statement: a few quick looks, then as everybody. */
-const NEWCOMER_LOOKS = 8;
-const NEWCOMER_LOOK_MS = 250;
-const NEWCOMER_ETA_MS = 2_000;
-/** The one who is refused first, because it is sold out, looks soon. */
-const REFUSED_LOOK_MS = 2_000;
-/** Without a turn to miss: a look every half minute or so, as if it were this far away. */
-const SHUT_SOONEST_MS = 300_000;
-/** Whoever finds that the line has passed asks at once: within this, for others may find it with them. */
-const PASSED_SPREAD_MS = 300;
-/** Two clocks of one device that part by more than this: one of them was changed, or slept. */
-const CLOCK_JUMP_MS = 2_000;
-
-/** States in which a place that the line has passed may be. */
+/** States of a turn that is set, and those in which a place that the line has passed may be. */
+const HAS_TURN: ReadonlySet<View["state"]> = new Set(["known", "turn", "confirm"]);
 const PASSED: ReadonlySet<View["state"]> = new Set(["passed", "owed", "missed"]);
 
 export class Waiting {
@@ -56,6 +48,8 @@ export class Waiting {
   #drip: DripView | undefined;
   #condition: Condition | undefined;
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
+  /** The slot, by its opening, for which the fan has said that they are there. */
+  #saidFor: number | undefined;
   /** The mint said that the slot is over. */
   #missed: boolean;
   /** It ran out before our eyes: that holds when it is listed no more. */
@@ -86,6 +80,7 @@ export class Waiting {
     this.#missed = data.missed === true;
     this.#owed = data.owed === true;
     this.#order = data.order;
+    this.#claimed = data.claimed;
     if (data.credit === true) this.#credit = "shown";
     this.#line = createLineClient(data.settings.event);
     this.#time = createMintTime(data.now, receivedAt);
@@ -95,25 +90,15 @@ export class Waiting {
     const { back } = this.#data;
     // Reloaded by hand it would send the form again.
     if (back !== undefined) history.replaceState(null, "", back);
-    const submit = (id: string, work: () => unknown) =>
-      document.getElementById(id)?.addEventListener("submit", (event) => {
-        event.preventDefault();
-        void work();
-      });
-    submit("join", () => this.#join());
-    submit("enter", () => (this.#claimed === undefined ? this.#claim() : this.#enter()));
-    document.addEventListener("visibilitychange", () => {
-      if (!document.hidden) this.#wake();
-    });
-    addEventListener("pageshow", (event) => {
-      if (event.persisted) this.#wake();
-    });
-    addEventListener("online", () => {
-      this.#wake();
-    });
-    addEventListener("offline", () => {
-      if (this.#condition !== "cookies") this.#condition = "offline";
-      this.#repaint();
+    listen({
+      join: () => this.#join(),
+      confirm: () => this.#confirm(),
+      enter: () => (this.#claimed === undefined ? this.#claim() : this.#enter()),
+      wake: () => this.#wake(),
+      offline: () => {
+        if (this.#condition !== "cookies") this.#condition = "offline";
+        this.#repaint();
+      },
     });
     this.#repaint();
     this.#planJoin();
@@ -137,15 +122,16 @@ export class Waiting {
       owed: this.#owed,
       order: this.#order,
       claimed: this.#claimed,
+      saidFor: this.#saidFor,
       credit: this.#credit !== undefined,
       aheadMost: this.#aheadMost,
     });
-    const hasSlot = view.state === "known" || view.state === "turn";
+    const hasSlot = HAS_TURN.has(view.state);
     if (hasSlot && this.#credit === "used") this.#credit = undefined;
     if (hasSlot) this.#owed = false;
     this.#lapsed = !hasSlot && (this.#lapsed || view.isLost);
-    const passed = view.state === "turn" || view.state === "missed";
-    if (!passed) this.#aheadMost = view.ahead ?? this.#aheadMost;
+    const hasOpened = view.slot !== undefined && view.now >= view.slot.opensAt;
+    if (!hasOpened && !view.isLost) this.#aheadMost = view.ahead ?? this.#aheadMost;
     return view;
   }
 
@@ -216,9 +202,16 @@ export class Waiting {
     });
   }
 
+  /** "I'm here": from now on the page tries by itself. */
+  #confirm(): Promise<void> {
+    this.#saidFor = this.#plannedFor = this.#view().slot?.opensAt;
+    this.#repaint();
+    return this.#claim();
+  }
+
   #claim(): Promise<void> {
     return this.#do("claim", async () => {
-      const reply = await this.#line.claim();
+      const reply = await this.#line.claim(this.#view().said);
       if (reply.ok) {
         this.#heard();
         this.#claimed = reply.body;
@@ -298,7 +291,7 @@ export class Waiting {
     return PASSED.has(state) && slot === undefined;
   }
 
-  #planClaim({ slot, state }: View): void {
+  #planClaim({ slot, state, said }: View): void {
     const timers = this.#timers;
     if (this.#number === undefined || timers.isBusy("claim")) return;
     if (this.#missed || this.#order !== undefined) return;
@@ -314,6 +307,11 @@ export class Waiting {
       return;
     }
     if (!isClosed) timers.cancel("enter");
+    const isAsked = state === "confirm";
+    if (isAsked && !said) {
+      timers.cancel("claim");
+      return;
+    }
     const owed = this.#isPassed() || state === "credit";
     // A slot that is over is of no use, unless it is made good.
     const isOver = slot !== undefined && this.#now() >= slot.closesAt && state !== "missed";
@@ -326,7 +324,7 @@ export class Waiting {
       if (!timers.isSet("claim")) timers.later("claim", this.#retryMs(), () => this.#claim());
     } else if (!timers.isSet("claim") || slot.opensAt !== this.#plannedFor) {
       // Spread over the time that is left: a committed piece of the line does not claim all at once.
-      const leftMs = Math.max(0, slot.opensAt - this.#now() - CLAIM_NEAR_MS);
+      const leftMs = isAsked ? 0 : Math.max(0, slot.opensAt - this.#now() - CLAIM_NEAR_MS);
       this.#plannedFor = slot.opensAt;
       timers.later("claim", Math.random() * leftMs, () => this.#claim());
     }
@@ -387,11 +385,12 @@ export class Waiting {
     if (jumped) this.#wake();
     // Until there is news the page says what the server wrote.
     const news = this.#drip ?? this.#condition ?? this.#missed;
+    const view = this.#view();
     if (news !== false || this.#number !== this.#data.number) {
-      const view = this.#view();
       paint(view, wordsOf(view, this.#formats, this.#data.title));
     }
-    if (!document.hidden) {
+    // Whoever is asked hears it in another tab, too: by the title.
+    if (!document.hidden || view.state === "confirm") {
       this.#timers.later("paint", 1_000 - (this.#now() % 1_000), () => {
         this.#repaint();
       });

@@ -1,0 +1,27 @@
+/** What the page hears of its reader and its device. */
+export interface Listener {
+  /** Presses of the buttons, by the names of their forms. */
+  readonly join: () => unknown;
+  readonly confirm: () => unknown;
+  readonly enter: () => unknown;
+  /** Seen again, back from history, or connected again. */
+  readonly wake: () => void;
+  readonly offline: () => void;
+}
+
+export function listen(to: Listener): void {
+  for (const id of ["join", "confirm", "enter"] as const) {
+    document.getElementById(id)?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void to[id]();
+    });
+  }
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) to.wake();
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) to.wake();
+  });
+  addEventListener("online", to.wake);
+  addEventListener("offline", to.offline);
+}
