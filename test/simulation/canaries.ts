@@ -19,7 +19,9 @@ export interface Canary {
 
 /** Whatever makes two leaders at once. */
 const TWO_LEADERS: readonly FaultKind[] = ["stall", "cut-database", "slow-database", "weather"];
-const NO_FAILOVER: readonly FaultKind[] = FAULT_KINDS.filter((kind) => kind !== "fail-over");
+const NO_FAILOVER: readonly FaultKind[] = FAULT_KINDS.filter(
+  (kind) => kind !== "fail-over" && kind !== "forget-leader",
+);
 
 export const CANARIES: readonly Canary[] = [
   {
@@ -54,6 +56,19 @@ export const CANARIES: readonly Canary[] = [
     caughtBy: /law 1/,
     salesMax: 300,
     faults: NO_FAILOVER,
+  },
+  {
+    name: "a database that forgot a leader is led on from there",
+    sabotage: {
+      hidesHistory: true,
+      store: (store) => ({
+        ...store,
+        acquireLease: ({ known: _seen, ...request }) => store.acquireLease(request),
+      }),
+    },
+    caughtBy: /law 1|law 2|statement \d+ is signed twice/,
+    salesMax: 100,
+    faults: ["forget-leader"],
   },
   {
     name: "the drip catches up after a stall",

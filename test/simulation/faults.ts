@@ -1,4 +1,5 @@
 /** What goes wrong, done to the world. Each ends by itself, or with the calm. */
+import { LEASE_TTL_MS } from "@vestibule/mint/src/limits.ts";
 import type { Fault } from "./plan.ts";
 import type { Laws } from "./laws/laws.ts";
 import type { Trace } from "./laws/trace.ts";
@@ -98,11 +99,18 @@ export function applyFault(sale: Afflicted, fault: Fault): void {
       return;
     }
     case "fail-over":
-    case "fail-over-deep": {
-      const lagMs = Math.ceil((REPLICA_LAG_MS_MAX * fault.amount) / 100);
-      const forgotten = database.failOver({ lagMs, keepsLeases: fault.kind === "fail-over" });
-      trace.note(`${forgotten} commits are forgotten`);
-      if (forgotten > 0) sale.laws.hasForgotten = true;
-    }
+      failOver(sale, Math.ceil((REPLICA_LAG_MS_MAX * fault.amount) / 100));
+      return;
+    case "forget-leader":
+      target.kill();
+      later(() => target.start());
+      // As long as a lease lasts, and up to what a replica lags behind.
+      time.after(LEASE_TTL_MS + fault.amount * 20, () => failOver(sale, REPLICA_LAG_MS_MAX));
   }
+}
+
+function failOver({ database, trace, laws }: Afflicted, lagMs: number): void {
+  const forgotten = database.failOver({ lagMs });
+  trace.note(`${forgotten} commits are forgotten`);
+  if (forgotten > 0) laws.hasForgotten = true;
 }

@@ -2,7 +2,7 @@
 import type { RateEntry } from "@vestibule/drip/rate-plan";
 import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 
-const KINDS = [
+export const FAULT_KINDS = [
   "kill",
   "deploy",
   "stall",
@@ -13,15 +13,12 @@ const KINDS = [
   "failing-commits",
   "weather",
   "clock-step",
-  /** A replica takes over that lacks the last commits, but none by which the leader changed. */
+  /** A replica takes over that lacks the last commits. */
   "fail-over",
-  /** The same, and who leads may be forgotten as well: see docs/simulation.md. */
-  "fail-over-deep",
+  /** The leader is killed, the next one leads, and then a replica takes over that knows nothing of it. */
+  "forget-leader",
 ] as const;
-export type FaultKind = (typeof KINDS)[number];
-/** Without what is known not to hold. */
-export const FAULT_KINDS: readonly FaultKind[] = KINDS.filter((kind) => kind !== "fail-over-deep");
-export const ALL_FAULT_KINDS: readonly FaultKind[] = KINDS;
+export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export interface Fault {
   readonly kind: FaultKind;
@@ -76,6 +73,8 @@ export interface Plan {
   readonly hasRealSignatures: boolean;
 }
 
+const FAILOVERS: ReadonlySet<FaultKind> = new Set(["fail-over", "forget-leader"]);
+
 /** One in so many sales is signed with real Ed25519. */
 const REAL_SIGNATURES_EVERY = 50;
 
@@ -89,7 +88,7 @@ export function planSale(seed: number, kinds: readonly FaultKind[] = FAULT_KINDS
   // A sale has a few kinds of trouble, and much of each; some have none.
   const chosen = random.chance(8) ? [] : kinds.filter(() => random.chance(35));
   const faults = chosen.flatMap((kind) =>
-    Array.from({ length: between(1, kind.startsWith("fail-over") ? 2 : 4) }, (): Fault => ({
+    Array.from({ length: between(1, FAILOVERS.has(kind) ? 2 : 4) }, (): Fault => ({
       kind,
       at: between(500, calmAt - 1_000),
       lastsMs: random.pick([between(50, 1_500), between(1_000, 9_000), between(3_000, 20_000)]),

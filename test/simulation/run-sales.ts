@@ -11,7 +11,6 @@ const FAILURES_MAX = 5;
 export interface Sales {
   readonly first: number;
   readonly count: number;
-  readonly isDeep?: boolean;
   readonly onSale?: (result: SaleResult) => void;
 }
 
@@ -24,18 +23,13 @@ export interface SalesDone {
 }
 
 /** Runs `count` sales with the seeds from `first` on; ends early when several have failed. */
-export async function runSales({
-  first,
-  count,
-  isDeep = false,
-  onSale,
-}: Sales): Promise<SalesDone> {
+export async function runSales({ first, count, onSale }: Sales): Promise<SalesDone> {
   const step = Math.min(availableParallelism(), THREADS_MAX, count);
   const failures: SaleResult[] = [];
   const figures: Record<string, number> = {};
   const totals = { sales: 0, events: 0 };
   const workers = Array.from({ length: step }, (_, index) => {
-    const workerData: Share = { first: first + index, end: first + count, step, isDeep };
+    const workerData: Share = { first: first + index, end: first + count, step };
     return new Worker(new URL("./sales.worker.ts", import.meta.url), { workerData });
   });
   const heard = (result: SaleResult): void => {
@@ -58,7 +52,7 @@ export async function runSales({
 }
 
 /** For people: what broke, how to see it again, and what came last. */
-export function describeFailure({ seed, broken, tail }: SaleResult, isDeep = false): string {
-  const replay = `npx -y pnpm@12 simulate --seed ${seed}${isDeep ? " --deep" : ""}`;
+export function describeFailure({ seed, broken, tail }: SaleResult): string {
+  const replay = `npx -y pnpm@12 simulate --seed ${seed}`;
   return [...tail, "", `sale ${seed}: ${broken}`, `replay: ${replay}`].join("\n");
 }

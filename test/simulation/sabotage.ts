@@ -10,6 +10,8 @@ export interface Sabotage {
   readonly tokens?: (tokens: Tokens, random: SeededRandomness) => Tokens;
   /** Instead of the numbers that a takeover skips. */
   readonly gapNumbers?: number;
+  /** The database does not say on which timeline it is. */
+  readonly hidesHistory?: boolean;
   readonly forgetsSpends?: boolean;
   /** The tolerance of locations, instead of the one that is stated. */
   readonly skewSeconds?: number;

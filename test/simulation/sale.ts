@@ -6,6 +6,7 @@ import { epochMs } from "@vestibule/kernel/units";
 import type { EventLine } from "@vestibule/mint/src/line/event-line.ts";
 import { changeSettings, hold, resume } from "@vestibule/mint/src/line/organizer.ts";
 import { hearSupply } from "@vestibule/mint/src/line/supply.ts";
+import type { LeaseRequest } from "@vestibule/mint/src/store/store.ts";
 import type { Tokens } from "@vestibule/mint/src/tokens.ts";
 import { settings } from "@vestibule/mint/test/support/settings.ts";
 import { silentLog, type Log } from "@vestibule/service/log";
@@ -68,7 +69,9 @@ export class Sale {
     this.#sabotage = sabotage;
     this.random = new SeededRandomness(plan.seed ^ 0x5a1e);
     this.network = new Network(this.time, this.random);
-    this.database = new DatabaseServer(this.time, this.random);
+    this.database = new DatabaseServer(this.time, this.random, {
+      tellsHistory: sabotage.hidesHistory !== true,
+    });
     this.trace = new Trace(() => this.time.now - START_MS);
     this.laws = new Laws({ event: EVENT, rows: this.database.rows, trace: this.trace });
     this.database.onCommit = (what) => this.trace.note(`commit ${what}`, what === "renew");
@@ -191,7 +194,7 @@ export class Sale {
     const { plan } = this;
     const holder = "preparation";
     void (async () => {
-      const lead = await rows.acquireLease({ holder, ttlMs: 1, gapNumbers: 0 });
+      const { lead } = await rows.acquireLease({ holder, ttlMs: 1, gapNumbers: 0 });
       if (lead === undefined) throw new Error("the lease of a new database is free");
       await rows.createEvent(lead, {
         settings: settings({
@@ -374,7 +377,7 @@ export class Sale {
             ? store
             : {
                 ...store,
-                acquireLease: (request: Parameters<typeof store.acquireLease>[0]) =>
+                acquireLease: (request: LeaseRequest) =>
                   store.acquireLease({ ...request, gapNumbers: this.#sabotage.gapNumbers ?? 0 }),
               };
         return this.#sabotage.store?.(gapped, random) ?? gapped;

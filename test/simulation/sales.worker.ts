@@ -1,6 +1,6 @@
 /** A thread that runs its share of the sales, one after the other. */
 import { parentPort, workerData } from "node:worker_threads";
-import { ALL_FAULT_KINDS, FAULT_KINDS, planSale } from "./plan.ts";
+import { planSale } from "./plan.ts";
 import { Sale } from "./sale.ts";
 import { simulatedKeys } from "./world/signatures.ts";
 
@@ -9,13 +9,11 @@ export interface Share {
   readonly first: number;
   readonly end: number;
   readonly step: number;
-  readonly isDeep: boolean;
 }
 
-const { first, end, step, isDeep } = workerData as Share;
+const { first, end, step } = workerData as Share;
 const keys = await simulatedKeys();
 for (let seed = first; seed < end; seed += step) {
-  const plan = planSale(seed, isDeep ? ALL_FAULT_KINDS : FAULT_KINDS);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- ports of threads have none
-  parentPort?.postMessage(await new Sale(plan, keys).run());
+  parentPort?.postMessage(await new Sale(planSale(seed), keys).run());
 }

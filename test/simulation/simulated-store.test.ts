@@ -39,6 +39,7 @@ describe("the simulated store", () => {
     return {
       store: driven(store, time),
       expireLease: async () => server.machine.clock.stepBy(3_600_000),
+      promote: async () => server.promote(),
     };
   };
   storeConformance(make);

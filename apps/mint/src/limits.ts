@@ -29,6 +29,18 @@ export const BLOCK_LASTS_MS = 1_000;
  */
 export const SAFETY_GAP_NUMBERS = 32_768;
 
+/**
+ * When the database has forgotten, so many of these gaps are skipped for each second since the last renewal on record: one
+ * for the joins of that second, and a third for the gap of a takeover, since no more than one fits into a lease.
+ */
+export const SAFETY_GAPS_PER_SECOND = 2;
+/** A replica that is further behind is a backup: whose sale goes on as a new event (docs/operating.md). */
+export const FORGOTTEN_SECONDS_MAX = 3_600;
+/** Leaders that one lost history may have had: one each half second for eight minutes. */
+export const EPOCHS_PER_HISTORY = 1_000;
+/** Histories that may be lost one after the other, without a mint's commit in any that is kept. */
+export const HISTORIES_MAX = 16;
+
 /** Joins of one event that wait for the next reservation; more get 503. */
 export const JOIN_QUEUE_MAX = 4_096;
 /** Claims of one event that wait to be recorded; more get 503. */
@@ -140,6 +152,10 @@ assert(
 assert(
   PREMINT_BATCH_MAX <= BLOCK_NUMBERS_MAX,
   "a batch fits one reservation, and so the safety gap",
+);
+assert(
+  SAFETY_GAPS_PER_SECOND * LEASE_TTL_MS >= LEASE_TTL_MS + 1_000,
+  "a second's gaps cover its joins and its share of a takeover's own gap",
 );
 assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
 assert(

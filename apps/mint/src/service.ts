@@ -34,6 +34,7 @@ import { RecentJoins } from "./line/recent-joins.ts";
 import { mintMetrics } from "./metrics/mint-metrics.ts";
 import { Mint } from "./mint.ts";
 import { readDatabaseClock } from "./store/database-clock.ts";
+import { readDurability, whyItMayForget } from "./store/durability.ts";
 import { MIGRATIONS, postgresStore } from "./store/postgres-store.ts";
 import type { MintStore } from "./store/store.ts";
 import type { Timers } from "./timers.ts";
@@ -76,6 +77,8 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
   const creditKeys = await readCreditKeys(config.creditKeys);
   await migrate(database, MIGRATIONS);
   await database.assertSessionSettings();
+  const reasons = whyItMayForget(await readDurability(database));
+  if (reasons.length > 0) log.warn("database-may-forget", { reasons });
   const store = postgresStore(database);
 
   const keeper = await readKeys(parts, store);

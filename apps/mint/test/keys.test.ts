@@ -400,7 +400,7 @@ describe("several mints", () => {
     await other.read();
     expect(other.ring.signing.line.kid).toBe(world.ring.signing.line.kid);
     clock.advance(3_600_000);
-    const lead = (await store.acquireLease({ holder: "other", ttlMs: 3_000, gapNumbers: 1 }))!;
+    const lead = (await store.acquireLease({ holder: "other", ttlMs: 3_000, gapNumbers: 1 })).lead!;
     await other.begin({ lead, facts: before.facts });
     const command = { do: "promote", kid: kidOf(world, "line", "staged") } as const;
     await expect(world.keeper.command(before, command, by)).rejects.toBeInstanceOf(LeaseLostError);
@@ -432,7 +432,7 @@ describe("several mints", () => {
     const forgotten = world.keeper.published!.seq;
     world.clock.advance(1);
     const restored = new MemoryStore(world.clock);
-    const lead = (await restored.acquireLease({ holder: "a", ttlMs: 3_000, gapNumbers: 1 }))!;
+    const lead = (await restored.acquireLease({ holder: "a", ttlMs: 3_000, gapNumbers: 1 })).lead!;
     const keeper = new KeyKeeper({
       ...{ store: restored, clock: world.clock, rotationDays: undefined },
       vault: kekVault({ kek: kekOf(new Uint8Array(32)) }),
@@ -502,7 +502,7 @@ it("a mint from before there were two uses rotates into them without refusing an
   const clock = new FakeClock();
   const store = new MemoryStore(clock);
   const vault = kekVault({ kek: kekOf(new Uint8Array(32)) });
-  const lead = (await store.acquireLease({ holder: "a", ttlMs: 3_000, gapNumbers: 1 }))!;
+  const lead = (await store.acquireLease({ holder: "a", ttlMs: 3_000, gapNumbers: 1 })).lead!;
   const { publicJwk, sealed } = await generateSigningKey(vault);
   const { kid } = publicJwk;
   const [since, use, state] = [clock.now(), "line", "signing"] as const;

@@ -5,7 +5,12 @@ import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { expect, it } from "vitest";
 import { Leadership } from "../src/lead/leadership.ts";
 import { LineTerm } from "../src/lead/line-term.ts";
-import { LEASE_RENEW_EVERY_MS, LEASE_TTL_MS } from "../src/limits.ts";
+import {
+  EPOCHS_PER_HISTORY,
+  LEASE_RENEW_EVERY_MS,
+  LEASE_TTL_MS,
+  SAFETY_GAP_NUMBERS,
+} from "../src/limits.ts";
 import { HandTimers } from "./support/hand-timers.ts";
 import { MemoryStore } from "./support/memory-store.ts";
 import { settings } from "./support/settings.ts";
@@ -14,17 +19,20 @@ import { codeOf } from "./support/world.ts";
 const away = () => new AppError("unavailable", { internal: "PostgreSQL: ECONNREFUSED" });
 
 /** A leading mint with one event, whose statements are counted and not signed. */
-async function leading() {
+async function leading(options: { history?: undefined } = {}) {
   const clock = new FakeClock();
   const timers = new HandTimers(clock);
   const store = new MemoryStore(clock);
+  if ("history" in options) store.history = options.history;
   let signed = 0;
+  const said: string[] = [];
+  const log = { ...silentLog, warn: (message: string) => void said.push(message) };
   const sign = async () => `statement ${(signed += 1)}`;
   const leadership: Leadership<LineTerm> = new Leadership({
     store,
     timers,
     holder: "this one",
-    log: silentLog,
+    log,
     begin: (lead, onLost) =>
       LineTerm.begin({
         lead,
@@ -50,6 +58,7 @@ async function leading() {
     store,
     leadership,
     entry,
+    said,
     signed: () => signed,
     drip: () => codeOf(term.drip(entry)),
     manifest: () => codeOf(term.manifest()),
@@ -96,9 +105,52 @@ it("a leader that slept through a takeover says nothing, not even what it said b
   expect(await mint.drip()).toBe("ok");
   mint.clock.advance(LEASE_TTL_MS + 1);
   const other = await mint.store.acquireLease({ holder: "other", ttlMs: 60_000, gapNumbers: 1 });
-  expect(other).toBeDefined();
+  expect(other.lead).toBeDefined();
   expect([await mint.drip(), await mint.manifest()]).toEqual(["unavailable", "unavailable"]);
   await mint.pass(1_000);
   expect(mint.leadership.term).toBeUndefined();
+  await mint.leadership.stop();
+});
+
+it("a leader whose database moved to another history stores what it gave and leads anew, behind whatever may be forgotten", async () => {
+  const mint = await leading();
+  const { sequencer } = mint.entry.line;
+  await sequencer.refilled();
+  expect([sequencer.take(), sequencer.take()]).toEqual([1, 2]);
+  const { epoch } = mint.leadership.term!.lead;
+  mint.store.history = "1/2";
+  await mint.pass(2_000);
+  const term = mint.leadership.term!;
+  expect(term.lead).toMatchObject({ epoch: epoch + 1 + EPOCHS_PER_HISTORY, history: "1/2" });
+  const { line } = term.entry("spring")!;
+  expect(line.record.blocks).toMatchObject([{ first: 1, last: 2, issuedThrough: 2 }]);
+  expect(line.sequencer.first).toBeGreaterThan(2 + 2 * SAFETY_GAP_NUMBERS);
+  // The old term gives nothing more.
+  expect(sequencer.take()).toBeUndefined();
+  expect(mint.said).toEqual(["database-moved", "database-forgot"]);
+  await mint.leadership.stop();
+});
+
+it("a mint that led never leads from a state older than what it signed, also where the server does not say that it forgot", async () => {
+  const mint = await leading({ history: undefined });
+  const forget = mint.store.snapshot();
+  await mint.pass(2_000);
+  mint.store.expireLease();
+  const away = await mint.store.acquireLease({ holder: "other", ttlMs: 1, gapNumbers: 100_000 });
+  expect(away.lead).toBeDefined();
+  await mint.pass(2_000);
+  const term = mint.leadership.term!;
+  const { line } = term.entry("spring")!;
+  await line.sequencer.refilled();
+  const given = line.sequencer.take()!;
+  expect(given).toBeGreaterThan(100_000);
+
+  forget();
+  mint.store.expireLease();
+  await mint.pass(3_000);
+  const next = mint.leadership.term!;
+  expect(next.lead.epoch).toBeGreaterThan(term.lead.epoch + EPOCHS_PER_HISTORY);
+  expect(next.entry("spring")!.line.sequencer.first).toBeGreaterThan(given + SAFETY_GAP_NUMBERS);
+  expect(mint.said).toContain("database-forgot");
   await mint.leadership.stop();
 });

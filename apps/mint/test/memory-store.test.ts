@@ -8,9 +8,11 @@ import { storeConformance } from "./support/store-conformance.ts";
 describe("the store in memory", () => {
   const make = async () => {
     const clock = new FakeClock();
+    const store = new MemoryStore(clock);
     return {
-      store: new MemoryStore(clock),
+      store,
       expireLease: async () => void clock.advance(3_600_000),
+      promote: async () => void (store.history = "1/2"),
     };
   };
   storeConformance(make);

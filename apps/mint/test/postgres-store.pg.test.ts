@@ -21,6 +21,12 @@ describe("the store in PostgreSQL", () => {
     expireLease: async () => {
       await database.sql`update lease set expires_at = now() - interval '1 second'`;
     },
+    // What a replica's row says once it was promoted: an older timeline than the server's.
+    promote: async () => {
+      const [row] = await database.sql<{ history: string }[]>`select history from lease`;
+      const [server, timeline] = (row?.history ?? "/").split("/");
+      await database.sql`update lease set history = ${`${server}/${Number(timeline) - 1}`}`;
+    },
   });
   storeConformance(make);
   creditConformance(make);

@@ -43,7 +43,9 @@ class Mints {
 
   async takeOver(keeper: KeyKeeper): Promise<void> {
     if (this.#lead !== undefined) await this.store.releaseLease(this.#lead, []);
-    this.#lead = await this.store.acquireLease({ holder: "mint", ttlMs: 3_000, gapNumbers: 0 });
+    ({ lead: this.#lead } = await this.store.acquireLease({
+      ...{ holder: "mint", ttlMs: 3_000, gapNumbers: 0 },
+    }));
     await keeper.begin(this.leading);
   }
 

@@ -46,6 +46,8 @@ export interface LocalPostgresOptions {
   readonly password?: string;
   /** False lets the server skip fsync: fast, and lost when the machine (not the server) dies. */
   readonly durable?: boolean;
+  /** The data are a copy: it starts as a replica of nobody, and takes writes once it was told to (`pg_promote()`). */
+  readonly isReplica?: boolean;
 }
 
 interface Ids {
@@ -72,6 +74,7 @@ export async function startLocalPostgres(
       handOver(dataDir, ids);
       initialize({ bin, dataDir, home, password, ids });
     }
+    if (options.isReplica === true) handOver(signalReplica(dataDir), ids);
     const port = options.port ?? (await freePort());
     const server = await startServer({
       bin,
@@ -102,6 +105,17 @@ export async function startLocalPostgres(
     const place = temporary ? "a temporary directory" : dataDir;
     throw new Error(`PostgreSQL did not start on ${place}: ${String(error)}`, { cause: error });
   }
+}
+
+/** Copies the data of a server that is stopped, with their owner and modes. */
+export function copyPostgresData(from: string, to: string): void {
+  execFileSync("cp", ["-a", from, to]);
+}
+
+function signalReplica(dataDir: string): string {
+  const file = join(dataDir, "standby.signal");
+  writeFileSync(file, "");
+  return file;
 }
 
 /** Removes a directory that a dying server may still write to. An exit handler cannot await. */
@@ -215,7 +229,7 @@ function untilReady(server: ChildProcess): Promise<void> {
     });
     server.stderr?.setEncoding("utf8").on("data", (text: string) => {
       log = (log + text).slice(-LOG_CHARS_MAX);
-      if (!text.includes("ready to accept connections")) return;
+      if (!/ready to accept (read-only )?connections/.test(text)) return;
       clearTimeout(timer);
       resolve();
     });

@@ -14,12 +14,9 @@ const LOCK_TIMEOUT_MS = 3_000;
 const IDLE_IN_TRANSACTION_MS = 4_000;
 /** How far back a replica may be. */
 const REPLICA_LAG_MS_MAX = 3_000;
-/** Commits by which the leader changes. */
-const LEASES = /^(acquire|release)/;
 
 interface Version {
   readonly at: number;
-  readonly what: string;
   readonly restore: () => void;
 }
 
@@ -42,14 +39,19 @@ export class DatabaseServer {
   onCommit: (what: string) => void = () => {};
   readonly #time: VirtualTime;
   readonly #random: SeededRandomness;
+  readonly #tellsHistory: boolean;
+  #timeline = 0;
   #locks = new Locks();
   #versions: Version[] = [];
 
-  constructor(time: VirtualTime, random: SeededRandomness) {
+  /** @param options.tellsHistory false: as a managed server that does not say on which timeline it is. */
+  constructor(time: VirtualTime, random: SeededRandomness, { tellsHistory = true } = {}) {
+    this.#tellsHistory = tellsHistory;
     this.#time = time;
     this.#random = random;
     this.machine = new Machine("database", time);
     this.rows = new MemoryStore({ now: () => this.machine.clock.now() });
+    this.promote();
   }
 
   begin(): ServerTransaction {
@@ -73,31 +75,32 @@ export class DatabaseServer {
   /**
    * A replica takes over that lacks the commits of the last `lagMs`.
    *
-   * @param options.keepsLeases it has every change of the leader.
    * @returns how many commits are forgotten.
    */
-  failOver({ lagMs, keepsLeases }: { lagMs: number; keepsLeases: boolean }): number {
+  failOver({ lagMs }: { lagMs: number }): number {
     const isKept = ({ at }: Version): boolean => at <= this.#time.now - lagMs;
-    const last = Math.max(
-      this.#versions.findLastIndex(isKept),
-      keepsLeases ? this.#versions.findLastIndex(({ what }) => LEASES.test(what)) : 0,
-      0,
-    );
+    const last = Math.max(this.#versions.findLastIndex(isKept), 0);
     const forgotten = this.#versions.length - 1 - last;
     this.restart();
     this.#versions.length = last + 1;
     this.#versions[last]?.restore();
+    this.promote();
     return forgotten;
+  }
+
+  /** Another timeline begins. */
+  promote(): void {
+    this.#timeline += 1;
+    this.rows.history = this.#tellsHistory ? `simulated/${this.#timeline}` : undefined;
   }
 
   /** Only by a transaction: what was written is on disk. */
   committed(what: string): void {
     const at = this.#time.now;
-    this.#versions.push({ at, what, restore: this.rows.snapshot() });
+    this.#versions.push({ at, restore: this.rows.snapshot() });
     // One that is older than any replica is enough.
     const first = this.#versions.findLastIndex((version) => version.at < at - REPLICA_LAG_MS_MAX);
-    const lease = this.#versions.findLastIndex((version) => LEASES.test(version.what));
-    this.#versions.splice(0, Math.max(0, Math.min(first, lease)));
+    this.#versions.splice(0, Math.max(0, first));
     this.onCommit(what);
   }
 }

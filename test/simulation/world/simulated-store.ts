@@ -6,6 +6,8 @@ import { LEASE_DEADLINE_MS, STEP_DEADLINE_MS } from "@vestibule/mint/src/limits.
 import type {
   EventChange,
   Lead,
+  LeaseAnswer,
+  LeaseRequest,
   MintStore,
   StepDone,
   StepRequest,
@@ -132,18 +134,16 @@ export function simulatedStore(parts: StoreParts): MintStore {
 }
 
 /** A first look without a lock; then the row is locked against every grant that is under way, and looked at again. */
-async function acquire(
-  server: DatabaseServer,
-  request: Parameters<MintStore["acquireLease"]>[0],
-): Promise<Lead | undefined> {
+async function acquire(server: DatabaseServer, request: LeaseRequest): Promise<LeaseAnswer> {
   const transaction = server.begin();
-  const isFree = await transaction.read((rows) => rows.isLeaseFree());
-  if (!isFree) return undefined;
+  const look = (rows: MemoryStore) => rows.lookAtLease();
+  const { isFree, epoch } = await transaction.read(look);
+  if (!isFree) return { epoch };
   await transaction.lock("lease:row", "alone");
   await transaction.lock("lease", "alone");
-  if (!(await transaction.read((rows) => rows.isLeaseFree()))) {
+  if (!(await transaction.read(look)).isFree) {
     transaction.abort();
-    return undefined;
+    return { epoch };
   }
   return transaction.commit(`acquire by ${request.holder}`, (rows) => rows.acquireLease(request));
 }

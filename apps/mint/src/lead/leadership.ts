@@ -3,6 +3,8 @@
  * and steps down when it hears that somebody else has it. Until then it goes on, however late its
  * renewals are: every grant is fenced where it is stored. But what is only said, a statement, has no
  * such fence; once the lease may have run out nothing is said any more (`isConfirmed`).
+ *
+ * It remembers what it has seen and given, so that a database that has forgotten it is not led from there (ADR 16).
  */
 import type { Log } from "@vestibule/service/log";
 import {
@@ -11,7 +13,13 @@ import {
   LEASE_TTL_MS,
   SAFETY_GAP_NUMBERS,
 } from "../limits.ts";
-import { type BlockEnd, type Lead, LeaseLostError, type MintStore } from "../store/store.ts";
+import {
+  type BlockEnd,
+  type Forgotten,
+  type Lead,
+  LeaseLostError,
+  type MintStore,
+} from "../store/store.ts";
 import type { Timers } from "../timers.ts";
 
 /** What a leadership is used for: made when it begins, told when it is over. */
@@ -19,8 +27,8 @@ export interface Term {
   readonly lead: Lead;
   /** Takes no more work and waits for what runs; what is left of its numbers goes back. */
   close(): Promise<readonly BlockEnd[]>;
-  /** Another mint leads: nothing more can be stored. */
-  abandon(): void;
+  /** Another mint leads: nothing more can be stored. What was given is known here all the same. */
+  abandon(): readonly BlockEnd[];
 }
 
 export interface LeadershipOptions<SomeTerm extends Term> {
@@ -43,6 +51,10 @@ export class Leadership<SomeTerm extends Term> {
   /** When the last good renewal was asked for: by then, or later, the lease was extended. */
   #confirmedAt = -Infinity;
   #trouble: string | undefined;
+  /** The highest epoch seen in the lease, whoever has it. */
+  #epochSeen = 0;
+  /** Numbers that this process has given, by event, whichever term it was in. */
+  readonly #given = new Map<string, number>();
 
   constructor(options: LeadershipOptions<SomeTerm>) {
     this.#options = options;
@@ -91,36 +103,72 @@ export class Leadership<SomeTerm extends Term> {
   }
 
   async #tryAcquire(): Promise<void> {
-    const { store, timers, holder, log } = this.#options;
+    const { store, timers, holder } = this.#options;
     const askedAt = timers.monotonicMs();
-    const lead = await store.acquireLease({
+    const ends = [...this.#given].map(([event, issuedThrough]) => ({ event, issuedThrough }));
+    const answer = await store.acquireLease({
       holder,
       ttlMs: LEASE_TTL_MS,
       gapNumbers: SAFETY_GAP_NUMBERS,
+      known: { epoch: this.#epochSeen, ends },
     });
-    if (lead === undefined) return;
+    const { epoch } = answer.lead ?? answer;
+    this.#epochSeen = Math.max(this.#epochSeen, epoch);
+    if (answer.lead === undefined) return;
+    const { lead } = answer;
     this.#lead = lead;
     this.#confirmedAt = askedAt;
-    log.info("lease-acquired", { epoch: lead.epoch });
+    this.#tell(lead, answer.forgotten);
     await this.#begin(lead);
+  }
+
+  #tell({ epoch, history }: Lead, forgotten: Forgotten | undefined): void {
+    const { log } = this.#options;
+    log.info("lease-acquired", { epoch });
+    if (history === undefined) log.warn("database-history-unknown", { epoch });
+    if (forgotten === undefined) return;
+    const { from, epochs, seconds, skip } = forgotten;
+    const [rowEpoch, epochSeen] = epochs;
+    log.warn("database-forgot", { epoch, from, to: history, rowEpoch, epochSeen, seconds, skip });
   }
 
   async #keep(lead: Lead): Promise<void> {
     const { store, timers } = this.#options;
     const askedAt = timers.monotonicMs();
-    if (!(await store.renewLease(lead, LEASE_TTL_MS))) {
-      this.#stepDown(lead);
-      return;
-    }
+    const renewal = await store.renewLease(lead, LEASE_TTL_MS);
+    if (renewal === "lost") this.#stepDown(lead);
+    if (renewal === "moved") await this.#startOver(lead);
+    if (renewal !== "held") return;
     this.#confirmedAt = askedAt;
     if (this.#term === undefined) await this.#begin(lead);
+  }
+
+  /**
+   * The database is another one, which may have forgotten a leader that came after this one: what this one knows is stored,
+   * and it takes the lease anew, which skips whatever that one may have used.
+   */
+  async #startOver(lead: Lead): Promise<void> {
+    const { store, log } = this.#options;
+    log.warn("database-moved", { epoch: lead.epoch });
+    const term = this.#term;
+    this.#term = undefined;
+    const ends = (await term?.close()) ?? [];
+    this.#remember(ends);
+    if (this.#lead !== lead) return;
+    this.#lead = undefined;
+    try {
+      await store.releaseLease(lead, ends);
+    } catch (error) {
+      if (!(error instanceof LeaseLostError)) throw error;
+    }
+    await this.#tryAcquire();
   }
 
   async #begin(lead: Lead): Promise<void> {
     try {
       const term = await this.#options.begin(lead, () => this.#stepDown(lead));
       if (this.#lead === lead) this.#term = term;
-      else term.abandon();
+      else this.#remember(term.abandon());
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error;
       this.#stepDown(lead);
@@ -130,9 +178,15 @@ export class Leadership<SomeTerm extends Term> {
   #stepDown(lead: Lead): void {
     if (this.#lead !== lead) return;
     this.#lead = undefined;
-    this.#term?.abandon();
+    this.#remember(this.#term?.abandon() ?? []);
     this.#term = undefined;
     this.#options.log.warn("lease-lost", { epoch: lead.epoch });
+  }
+
+  #remember(ends: readonly BlockEnd[]): void {
+    for (const { event, issuedThrough } of ends) {
+      this.#given.set(event, Math.max(this.#given.get(event) ?? 0, issuedThrough));
+    }
   }
 
   /** Once per kind of trouble, not once a second. */

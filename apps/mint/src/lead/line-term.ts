@@ -155,15 +155,13 @@ export class LineTerm implements Term {
   async close(): Promise<readonly BlockEnd[]> {
     this.#halt();
     await Promise.all(this.events.map(({ line }) => line.close()));
-    return this.events.map(({ line }) => ({
-      event: line.event,
-      issuedThrough: line.sequencer.issuedThrough,
-    }));
+    return this.#ends();
   }
 
-  abandon(): void {
+  abandon(): readonly BlockEnd[] {
     this.#halt();
     for (const { line } of this.events) line.sequencer.stop();
+    return this.#ends();
   }
 
   /** Ticks every event once; for tests, which have no timers. */
@@ -223,6 +221,13 @@ export class LineTerm implements Term {
     this.#cancelTick = this.#options.timers.after(TICK_EVERY_MS, () => {
       void this.tickAll().finally(() => this.#scheduleTicks());
     });
+  }
+
+  #ends(): readonly BlockEnd[] {
+    return this.events.map(({ line }) => ({
+      event: line.event,
+      issuedThrough: line.sequencer.issuedThrough,
+    }));
   }
 
   #halt(): void {

@@ -1,43 +1,41 @@
-import type { Database } from "@vestibule/db/connect";
+import type { Database, Sql, Transaction } from "@vestibule/db/connect";
+import { databaseErrorCode } from "@vestibule/db/errors";
 import { LEASE_DEADLINE_MS } from "../limits.ts";
 import { bigints, texts } from "./arrays.ts";
+import { writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
-import type { BlockEnd, Lead, MintStore } from "./store.ts";
+import type { BlockEnd, Forgotten, Lead, LeaseAnswer, LeaseRequest, MintStore } from "./store.ts";
+import { planTakeover } from "./takeover.ts";
+
+/** Of the server that answers; every promotion of a replica begins a new timeline. Any role may ask. */
+const historyOf = (sql: Sql | Transaction) => sql`
+  (select system_identifier from pg_control_system()) || '/' ||
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`;
+
+/** SQLSTATE of a server that does not say: not for this role, not here, never heard of. */
+const UNTOLD: ReadonlySet<string | undefined> = new Set(["42501", "0A000", "42883"]);
 
 export function leaseRepository(
   database: Database,
 ): Pick<MintStore, "acquireLease" | "renewLease" | "releaseLease"> {
   return {
-    acquireLease: ({ holder, ttlMs, gapNumbers }) =>
-      database.transaction(
-        async (sql) => {
-          // A first look without a lock: a standby must not make grants wait twice a second.
-          const [free] = await sql`
-            select 1 from lease where id = 1 and (released or expires_at < clock_timestamp())`;
-          if (free === undefined) return undefined;
-          const [row] = await sql<{ epoch: number; released: boolean }[]>`
-            select epoch, released from lease
-             where id = 1 and (released or expires_at < clock_timestamp()) for update`;
-          if (row === undefined) return undefined;
-          const epoch = row.epoch + 1;
-          if (!row.released) await skipGap(sql, gapNumbers);
-          await sql`update number_blocks set closed = true where not closed`;
-          await sql`
-            update lease set holder = ${holder}, epoch = ${epoch}, released = false,
-                   expires_at = clock_timestamp() + ${`${ttlMs} milliseconds`}::interval
-             where id = 1`;
-          return { holder, epoch };
-        },
-        { deadlineMs: LEASE_DEADLINE_MS },
-      ),
+    acquireLease: (request) =>
+      database.transaction((sql) => acquire(sql, request), { deadlineMs: LEASE_DEADLINE_MS }),
 
     renewLease: (lead, ttlMs) =>
       database.run(
         async (sql) => {
-          const rows = await sql`
-            update lease set expires_at = clock_timestamp() + ${`${ttlMs} milliseconds`}::interval
-             where id = 1 and epoch = ${lead.epoch} and holder = ${lead.holder} and not released`;
-          return rows.count === 1;
+          const { holder, epoch, history } = lead;
+          const same = history === undefined ? sql`true` : sql`${historyOf(sql)} = ${history}`;
+          const [row] = await sql<{ same: boolean }[]>`
+            with now as materialized (select ${same} as same)
+            update lease set expires_at =
+                   case when now.same then clock_timestamp() + ${`${ttlMs} milliseconds`}::interval else expires_at end
+              from now
+             where id = 1 and epoch = ${epoch} and holder = ${holder} and not released
+            returning now.same`;
+          if (row === undefined) return "lost";
+          return row.same ? "held" : "moved";
         },
         { deadlineMs: LEASE_DEADLINE_MS },
       ),
@@ -51,16 +49,83 @@ export function leaseRepository(
   };
 }
 
-type Tx = Parameters<Parameters<Database["transaction"]>[0]>[0];
-
-/** Whoever joined an event that is over needs no number any more; all others skip the gap. */
-async function skipGap(sql: Tx, gapNumbers: number): Promise<void> {
-  await sql`
-    update events set reserved = reserved + ${gapNumbers}
-     where ended_at_ms is null and (settings->>'endsAt')::bigint > extract(epoch from now()) * 1000`;
+interface Row {
+  epoch: number;
+  released: boolean;
+  history: string | null;
+  /** Milliseconds. */
+  silent: number;
 }
 
-async function giveBack(sql: Tx, lead: Lead, ends: readonly BlockEnd[]): Promise<void> {
+async function acquire(sql: Transaction, request: LeaseRequest): Promise<LeaseAnswer> {
+  const { holder, ttlMs, gapNumbers, known } = request;
+  // A first look without a lock: a standby must not make grants wait twice a second.
+  const [seen] = await sql<{ epoch: number; free: boolean }[]>`
+    select epoch, released or expires_at < clock_timestamp() as free from lease where id = 1`;
+  if (seen === undefined) throw new Error("the lease has a row");
+  if (!seen.free) return { epoch: seen.epoch };
+  const [row] = await sql<Row[]>`
+    select epoch, released, history,
+           floor(extract(epoch from clock_timestamp() - expires_at) * 1000)::bigint + ${ttlMs}::bigint as silent
+      from lease
+     where id = 1 and (released or expires_at < clock_timestamp()) for update`;
+  if (row === undefined) return { epoch: seen.epoch };
+  const history = await readHistory(sql);
+  const { epoch, skip, forgotten } = planTakeover(
+    { ...row, history: row.history ?? undefined, silentMs: row.silent },
+    { history, knownEpoch: known?.epoch ?? 0, gapNumbers },
+  );
+  if (forgotten !== undefined) await noteForgotten(sql, { forgotten, history, epoch });
+  if (skip > 0) await skipNumbers(sql, skip, forgotten === undefined ? [] : (known?.ends ?? []));
+  await sql`update number_blocks set closed = true where not closed`;
+  await sql`
+    update lease set holder = ${holder}, epoch = ${epoch}, released = false, history = ${history ?? null},
+           expires_at = clock_timestamp() + ${`${ttlMs} milliseconds`}::interval
+     where id = 1`;
+  return { lead: { holder, epoch, history }, forgotten };
+}
+
+async function readHistory(sql: Transaction): Promise<string | undefined> {
+  try {
+    const [row] = await sql.savepoint(
+      (inner) => inner<{ history: string }[]>`select ${historyOf(inner)} as history`,
+    );
+    return row?.history;
+  } catch (error) {
+    if (UNTOLD.has(databaseErrorCode(error))) return undefined;
+    throw error;
+  }
+}
+
+/** Whoever joined an event that is over needs no number any more; all others skip them, from whatever is known on. */
+async function skipNumbers(
+  sql: Transaction,
+  skip: number,
+  ends: readonly BlockEnd[],
+): Promise<void> {
+  await sql`
+    update events v set reserved = greatest(v.reserved, coalesce(e.through, 0)) + ${skip}
+      from events w left join unnest(${texts(ends.map(({ event }) => event))}::text[],
+             ${bigints(ends.map(({ issuedThrough }) => issuedThrough))}::bigint[]) as e (event, through)
+             on e.event = w.event
+     where v.event = w.event
+       and v.ended_at_ms is null and (v.settings->>'endsAt')::bigint > extract(epoch from now()) * 1000`;
+}
+
+function noteForgotten(
+  sql: Transaction,
+  {
+    forgotten,
+    history,
+    epoch,
+  }: { forgotten: Forgotten; history: string | undefined; epoch: number },
+): Promise<void> {
+  const detail = { ...forgotten, to: history, epoch };
+  const audit = { actor: "mint", action: "database-forgot", detail };
+  return writeAudit(sql, { event: null, version: null, audit });
+}
+
+async function giveBack(sql: Transaction, lead: Lead, ends: readonly BlockEnd[]): Promise<void> {
   const events = ends.map(({ event }) => event);
   const throughs = ends.map(({ issuedThrough }) => issuedThrough);
   await sql`

@@ -11,11 +11,42 @@ import type { EpochMs } from "@vestibule/kernel/units";
 import type { KeyUse, PublicJwk } from "@vestibule/keys/public-key";
 import type { KeyRecord } from "@vestibule/keys/rotation";
 
-/** One leadership. Both parts fence: a failover that forgot an epoch cannot make two leaders alike. */
+/** One leadership. Holder and epoch fence: a failover that forgot an epoch cannot make two leaders alike. */
 export interface Lead {
   readonly holder: string;
   readonly epoch: number;
+  /** Of the database in which it was won, `server/timeline`; `undefined`: the server does not say. */
+  readonly history: string | undefined;
 }
+
+export interface LeaseRequest {
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** What every event skips after an unclean end; many times this when the database has forgotten. */
+  readonly gapNumbers: number;
+  /** What this process has seen and given: a row that is behind it has forgotten. Absent: nothing. */
+  readonly known?: { readonly epoch: number; readonly ends: readonly BlockEnd[] };
+}
+
+/** Won, or held by somebody else, whose epoch this is. */
+export type LeaseAnswer =
+  | { readonly lead: Lead; readonly forgotten: Forgotten | undefined }
+  | { readonly lead?: undefined; readonly epoch: number };
+
+/** Commits may be lost: what was found, and what is skipped. */
+export interface Forgotten {
+  /** The history that the row tells of. */
+  readonly from: string | undefined;
+  /** The row's, and the highest that this process has seen. */
+  readonly epochs: readonly [number, number];
+  /** Since the last renewal on record. */
+  readonly seconds: number;
+  /** Numbers, in every event. */
+  readonly skip: number;
+}
+
+/** `moved`: the lease is there, but in another history: whoever came later may be forgotten. It was not renewed. */
+export type Renewal = "held" | "lost" | "moved";
 
 /** Somebody else leads. Nothing was written. */
 export class LeaseLostError extends Error {
@@ -251,16 +282,11 @@ export interface MintStore {
   isUp(): Promise<boolean>;
 
   /**
-   * Takes the lease when it is released or expired. After an unclean end every event skips
-   * `gapNumbers`, in the same transaction.
+   * Takes the lease when it is released or expired. What `planTakeover` says is skipped, in the same
+   * transaction.
    */
-  acquireLease(request: {
-    holder: string;
-    ttlMs: number;
-    gapNumbers: number;
-  }): Promise<Lead | undefined>;
-  /** False: somebody else has it. */
-  renewLease(lead: Lead, ttlMs: number): Promise<boolean>;
+  acquireLease(request: LeaseRequest): Promise<LeaseAnswer>;
+  renewLease(lead: Lead, ttlMs: number): Promise<Renewal>;
   /** Gives back unused numbers and the lease, together. */
   releaseLease(lead: Lead, ends: readonly BlockEnd[]): Promise<void>;
 

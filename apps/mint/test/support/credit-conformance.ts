@@ -17,7 +17,7 @@ export function creditConformance(make: () => Promise<StoreUnderTest>): void {
     const { store, expireLease } = await make();
     await expireLease();
     const holder = `credit-holder-${(names += 1)}`;
-    const lead = (await store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: 10 }))!;
+    const lead = (await store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: 10 })).lead!;
     const event = `credit-event-${(names += 1)}`;
     await store.createEvent(lead, { settings: settings({ event }), at, audit });
     let lineVersion = 0;

@@ -14,17 +14,21 @@ import {
   type KeysChange,
   KeysMovedError,
   type Lead,
+  type LeaseAnswer,
   LeaseLostError,
+  type LeaseRequest,
   LineMovedError,
   type MintStore,
   type NumberBlock,
   type PlaceFound,
   type Premint,
+  type Renewal,
   type StepDone,
   type StepRequest,
   type StoredKeys,
   type StoredSegment,
 } from "../../src/store/store.ts";
+import { planTakeover } from "../../src/store/takeover.ts";
 
 interface Row {
   record: EventRecord;
@@ -51,7 +55,11 @@ export class MemoryStore implements MintStore {
   readonly #clock: Clock;
   readonly #rows = new Map<string, Row>();
   #keys: StoredKeys = { seq: 0, keys: [] };
-  #lease = { holder: "", epoch: 0, expiresAt: 0, released: true };
+  /** `server/timeline`: moved on by a failover; `undefined`: this server does not say. */
+  history: string | undefined = "1/1";
+  #lease: Lead & { expiresAt: number; released: boolean } = {
+    ...{ holder: "", epoch: 0, expiresAt: 0, released: true, history: undefined },
+  };
   #segmentId = 0;
 
   constructor(clock: Clock) {
@@ -103,41 +111,45 @@ export class MemoryStore implements MintStore {
     return this.trouble === undefined;
   }
 
-  /** The first look of a takeover. */
-  async isLeaseFree(): Promise<boolean> {
-    this.#enter();
-    return this.#lease.released || this.#clock.now() > this.#lease.expiresAt;
+  /** As if its holder had not renewed it. */
+  expireLease(): void {
+    this.#lease.expiresAt = this.#clock.now() - 1;
   }
 
-  async acquireLease(request: {
-    holder: string;
-    ttlMs: number;
-    gapNumbers: number;
-  }): Promise<Lead | undefined> {
+  /** The first look of a takeover. */
+  async lookAtLease(): Promise<{ isFree: boolean; epoch: number }> {
+    this.#enter();
+    const { released, expiresAt, epoch } = this.#lease;
+    return { isFree: released || this.#clock.now() > expiresAt, epoch };
+  }
+
+  async acquireLease({ holder, ttlMs, gapNumbers, known }: LeaseRequest): Promise<LeaseAnswer> {
     this.#enter();
     const now = this.#clock.now();
-    if (!this.#lease.released && now <= this.#lease.expiresAt) return undefined;
-    const unclean = !this.#lease.released;
-    const epoch = this.#lease.epoch + 1;
-    for (const row of this.#rows.values()) {
-      const { facts, settings } = row.record;
-      if (!unclean || facts.endedAt !== undefined || settings.endsAt <= now) continue;
-      row.record = { ...row.record, reserved: row.record.reserved + request.gapNumbers };
+    const { released, expiresAt, history: before } = this.#lease;
+    if (!released && now <= expiresAt) return { epoch: this.#lease.epoch };
+    const { history } = this;
+    const { epoch, skip, forgotten } = planTakeover(
+      { ...this.#lease, history: before, silentMs: now - expiresAt + ttlMs },
+      { history, knownEpoch: known?.epoch ?? 0, gapNumbers },
+    );
+    const ends = new Map(known?.ends.map(({ event, issuedThrough }) => [event, issuedThrough]));
+    for (const [event, row] of this.#rows) {
+      const { facts, settings, reserved } = row.record;
+      if (skip === 0 || facts.endedAt !== undefined || settings.endsAt <= now) continue;
+      const from = forgotten === undefined ? 0 : (ends.get(event) ?? 0);
+      row.record = { ...row.record, reserved: Math.max(reserved, from) + skip };
     }
-    this.#lease = {
-      holder: request.holder,
-      epoch,
-      expiresAt: now + request.ttlMs,
-      released: false,
-    };
-    return { holder: request.holder, epoch };
+    this.#lease = { holder, epoch, expiresAt: now + ttlMs, released: false, history };
+    return { lead: { holder, epoch, history }, forgotten };
   }
 
-  async renewLease(lead: Lead, ttlMs: number): Promise<boolean> {
+  async renewLease(lead: Lead, ttlMs: number): Promise<Renewal> {
     this.#enter();
-    if (!this.#holds(lead)) return false;
+    if (!this.#holds(lead)) return "lost";
+    if (lead.history !== undefined && lead.history !== this.history) return "moved";
     this.#lease.expiresAt = this.#clock.now() + ttlMs;
-    return true;
+    return "held";
   }
 
   async releaseLease(

@@ -18,7 +18,7 @@ export function premintConformance(make: () => Promise<StoreUnderTest>): void {
     const lead = async () => {
       await under.expireLease();
       const holder = `premint-holder-${(names += 1)}`;
-      return (await under.store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: 100 }))!;
+      return (await under.store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: 100 })).lead!;
     };
     const first = await lead();
     await under.store.createEvent(first, { settings: settings({ event }), at, audit });

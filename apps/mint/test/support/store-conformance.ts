@@ -2,12 +2,16 @@
 /** What every adapter of `MintStore` must do. Run against memory and against PostgreSQL. */
 import { epochMs, epochSeconds, ticketNumber } from "@vestibule/kernel/units";
 import { expect, it } from "vitest";
+import { EPOCHS_PER_HISTORY, SAFETY_GAPS_PER_SECOND } from "../../src/limits.ts";
 import {
   type EventChange,
+  type Forgotten,
   type KeyRow,
   KeysMovedError,
   type Lead,
+  type LeaseAnswer,
   LeaseLostError,
+  type LeaseRequest,
   LineMovedError,
   type MintStore,
 } from "../../src/store/store.ts";
@@ -17,6 +21,13 @@ export interface StoreUnderTest {
   readonly store: MintStore;
   /** Makes the lease of whoever holds it run out. */
   readonly expireLease: () => Promise<void>;
+  /** From now on the server has another history than the one that the lease tells of. */
+  readonly promote: () => Promise<void>;
+}
+
+function won(answer: LeaseAnswer): { lead: Lead; forgotten: Forgotten | undefined } {
+  if (answer.lead === undefined) throw new Error("somebody else leads");
+  return answer;
 }
 
 const GAP = 1_000;
@@ -26,8 +37,11 @@ let names = 0;
 
 // oxlint-disable-next-line max-lines-per-function -- tests in one suite, one test after the other, sharing two helpers
 export function storeConformance(make: () => Promise<StoreUnderTest>): void {
-  const acquire = (store: MintStore, holder = `holder-${(names += 1)}`) =>
-    store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: GAP });
+  const ask = (store: MintStore, more: Partial<LeaseRequest> = {}) => {
+    const holder = `holder-${(names += 1)}`;
+    return store.acquireLease({ holder, ttlMs: 60_000, gapNumbers: GAP, ...more });
+  };
+  const acquire = async (store: MintStore) => (await ask(store)).lead;
 
   async function led(): Promise<StoreUnderTest & { lead: Lead; event: string }> {
     const under = await make();
@@ -81,8 +95,70 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     await expireLease();
     const second = (await acquire(store))!;
     expect(second.epoch).toBe(first.epoch + 1);
-    expect(await store.renewLease(first, 1_000)).toBe(false);
-    expect(await store.renewLease(second, 1_000)).toBe(true);
+    expect(await store.renewLease(first, 1_000)).toBe("lost");
+    expect(await store.renewLease(second, 1_000)).toBe("held");
+    expect(await ask(store)).toEqual({ epoch: second.epoch });
+  });
+
+  it("a database that may have forgotten leaders: what they may have used is skipped, after a clean end as well", async () => {
+    const { store, lead, event, promote } = await led();
+    await store.releaseLease(lead, [{ event, issuedThrough: 0 }]);
+    await promote();
+    const { lead: next, forgotten } = won(await ask(store));
+    expect(next.epoch).toBe(lead.epoch + 1 + EPOCHS_PER_HISTORY);
+    expect(forgotten).toMatchObject({ from: expect.any(String), epochs: [lead.epoch, 0] });
+    expect(forgotten!.skip).toBeGreaterThanOrEqual(2 * GAP);
+    expect((await store.loadEvent(event))!.reserved).toBe(forgotten!.skip);
+    // Once: from here on it is this history.
+    await store.releaseLease(next, []);
+    expect(won(await ask(store))).toMatchObject({
+      lead: { epoch: next.epoch + 1, history: next.history },
+      forgotten: undefined,
+    });
+  });
+
+  it("numbers that are skipped grow with the time since the last renewal on record", async () => {
+    const { store, event, promote, expireLease } = await led();
+    await promote();
+    await expireLease();
+    const { forgotten } = won(await ask(store, { ttlMs: 60_000 }));
+    // At least: the lease's own life, and a second since.
+    expect(forgotten!.seconds).toBeGreaterThanOrEqual(60);
+    expect(forgotten!.skip).toBe(GAP * (2 + SAFETY_GAPS_PER_SECOND * forgotten!.seconds));
+    expect((await store.loadEvent(event))!.reserved).toBe(forgotten!.skip);
+  });
+
+  it("a leader whose database moved to another history is told, and its lease not renewed; what it gave can be stored", async () => {
+    const { store, lead, event, promote } = await led();
+    await store.reserveNumbers(lead, { event, first: 1, through: 64 });
+    await promote();
+    const moved = { ...lead, history: `${lead.history}0` };
+    expect(await store.renewLease(moved, 3_600_000)).toBe("moved");
+    await store.releaseLease(moved, [{ event, issuedThrough: 5 }]);
+    expect((await store.loadEvent(event))!.blocks).toMatchObject([{ first: 1, issuedThrough: 5 }]);
+    const { forgotten } = won(await ask(store, { ttlMs: 120_000 }));
+    expect(forgotten!.seconds).toBeGreaterThanOrEqual(60);
+  });
+
+  it("a lease that is behind what a process has seen is taken beyond it, and beyond every number that it gave", async () => {
+    const { store, lead, event, expireLease } = await led();
+    await expireLease();
+    const known = { epoch: lead.epoch + 7, ends: [{ event, issuedThrough: 5_000 }] };
+    const { lead: next, forgotten } = won(await ask(store, { known }));
+    expect(next.epoch).toBe(known.epoch + 1 + EPOCHS_PER_HISTORY);
+    expect(forgotten?.epochs).toEqual([lead.epoch, known.epoch]);
+    expect((await store.loadEvent(event))!.reserved).toBe(5_000 + forgotten!.skip);
+  });
+
+  it("what a process has seen changes nothing while the lease is not behind it", async () => {
+    const { store, lead, event } = await led();
+    await store.releaseLease(lead, []);
+    const known = { epoch: lead.epoch, ends: [{ event, issuedThrough: 5_000 }] };
+    expect(won(await ask(store, { known }))).toMatchObject({
+      lead: { epoch: lead.epoch + 1 },
+      forgotten: undefined,
+    });
+    expect((await store.loadEvent(event))!.reserved).toBe(0);
   });
 
   it("grants nothing to a leader that was replaced, whatever it asks", async () => {

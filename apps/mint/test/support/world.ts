@@ -103,7 +103,11 @@ export class World<Store extends MintStore> {
     change: Partial<EventSettings> = {},
   ): Promise<World<Store>> {
     const { store, clock } = parts;
-    const lead = await store.acquireLease({ holder: "first", ttlMs: LEASE_MS, gapNumbers: GAP });
+    const { lead } = await store.acquireLease({
+      holder: "first",
+      ttlMs: LEASE_MS,
+      gapNumbers: GAP,
+    });
     if (lead === undefined) throw new Error("somebody leads already");
     const vault = kekVault({ kek: kekOf(new Uint8Array(32)) });
     const { rotationDays, signingName } = parts;
@@ -122,7 +126,7 @@ export class World<Store extends MintStore> {
   async lead(): Promise<LineTerm> {
     const { store, clock, timers } = this;
     const holder = randomBytes(8).toString("hex");
-    const lead = await store.acquireLease({ holder, ttlMs: LEASE_MS, gapNumbers: GAP });
+    const { lead } = await store.acquireLease({ holder, ttlMs: LEASE_MS, gapNumbers: GAP });
     if (lead === undefined) throw new Error("somebody leads already");
     this.term = await LineTerm.begin({
       lead,

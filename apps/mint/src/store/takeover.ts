@@ -1,0 +1,65 @@
+/**
+ * What a takeover skips. Mostly one epoch, and a gap of numbers after an unclean end. More when PostgreSQL has forgotten: its
+ * history is another one than the lease's last holder wrote to, or the row is behind what this process has seen. Then leaders
+ * that no row tells of may have used what comes next (ADR 16).
+ */
+import {
+  EPOCHS_PER_HISTORY,
+  FORGOTTEN_SECONDS_MAX,
+  HISTORIES_MAX,
+  SAFETY_GAPS_PER_SECOND,
+} from "../limits.ts";
+import type { Forgotten } from "./store.ts";
+
+/** The lease as the row says it. */
+export interface LeaseRow {
+  readonly epoch: number;
+  readonly released: boolean;
+  /** Of the server to which the last holder wrote; `undefined`: it did not know. */
+  readonly history: string | undefined;
+  /** Since the last renewal that is on record, by the server's clock. */
+  readonly silentMs: number;
+}
+
+export interface Takeover {
+  readonly epoch: number;
+  /** Numbers that every event skips. */
+  readonly skip: number;
+  readonly forgotten: Forgotten | undefined;
+}
+
+/**
+ * @param now.history of the server that is asked; `undefined`: it does not say.
+ * @param now.knownEpoch the highest that this process has seen.
+ */
+export function planTakeover(
+  row: LeaseRow,
+  now: { history: string | undefined; knownEpoch: number; gapNumbers: number },
+): Takeover {
+  const { history, knownEpoch, gapNumbers } = now;
+  const lost = lostHistories(row.history, history);
+  if (lost === 0 && knownEpoch <= row.epoch) {
+    return { epoch: row.epoch + 1, skip: row.released ? 0 : gapNumbers, forgotten: undefined };
+  }
+  const seconds = Math.min(Math.ceil(Math.max(0, row.silentMs) / 1_000), FORGOTTEN_SECONDS_MAX);
+  const histories = Math.max(1, lost);
+  // Two for each: the gap of every takeover, and what was reserved ahead when the last renewal was stored.
+  const skip = gapNumbers * (2 * histories + SAFETY_GAPS_PER_SECOND * seconds);
+  return {
+    epoch: Math.max(row.epoch, knownEpoch) + 1 + EPOCHS_PER_HISTORY * histories,
+    skip,
+    forgotten: { from: row.history, epochs: [row.epoch, knownEpoch], seconds, skip },
+  };
+}
+
+/**
+ * How many histories may have ended without a trace in this row, at least. `server/timeline`: PostgreSQL begins a new
+ * timeline with every promotion; another server is one that was filled from a dump, or by logical replication.
+ */
+function lostHistories(before: string | undefined, now: string | undefined): number {
+  if (before === undefined || now === undefined || before === now) return 0;
+  const [server, timeline] = before.split("/");
+  const [serverNow, timelineNow] = now.split("/");
+  if (server !== serverNow) return 1;
+  return Math.min(Math.max(1, Number(timelineNow) - Number(timeline)), HISTORIES_MAX);
+}
