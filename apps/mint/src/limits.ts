@@ -13,6 +13,9 @@ export const LEASE_RENEW_EVERY_MS = 1_000;
 /** How often a standby looks whether the lease is free. */
 export const LEASE_TRY_EVERY_MS = 500;
 
+/** For how many minutes a preview says what opens. */
+export const PREVIEW_MINUTES = 30;
+
 /** Renewals and takeovers decide within the time to live: they do not wait longer than this. */
 export const LEASE_DEADLINE_MS = 2_000;
 /** Random bytes of the name of a process. */

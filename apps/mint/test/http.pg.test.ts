@@ -1,4 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { parse } from "@vestibule/contracts/parse";
+import { previewSchema } from "@vestibule/contracts/preview-api";
 import { parseJwks } from "@vestibule/keys/key-set";
 import { epochMs } from "@vestibule/kernel/units";
 import { verifyDrip } from "@vestibule/token/verify-drip";
@@ -200,6 +202,55 @@ describe("the admin API", () => {
       (await mint.client.admin("PATCH", "/spring", { body: { notice: "three" } })).status,
     ).toBe(428);
     expect((await change("four")).status).toBe(412);
+  });
+
+  it("previews a change: the same is refused as by the change, every mistake at once, and nothing is written", async () => {
+    const { headers, body: before } = await mint.client.admin("GET", "/spring");
+    const match = { "If-Match": headers.get("etag") ?? "" };
+    const wrong = {
+      ratePerMinute: 1_000_001,
+      ratePlan: [
+        { at: 9, ratePerMinute: 60 },
+        { at: 8, ratePerMinute: 0, ramp: true },
+      ],
+      approximationBudget: -1,
+      overdrivePercent: 99,
+      horizonSeconds: 601,
+      lifetimeSeconds: 60,
+    };
+    const bad = [
+      "approximationBudget",
+      "horizonSeconds",
+      "lifetimeSeconds",
+      "overdrivePercent",
+      "ratePerMinute",
+      "ratePlan.1.at",
+      "ratePlan.1.ramp",
+      "ratePlan.1.ratePerMinute",
+    ];
+    for (const [method, path] of [
+      ["POST", "/spring/preview"],
+      ["PATCH", "/spring"],
+    ] as const) {
+      const ask = (body: object, more: Record<string, string> = match) =>
+        mint.client.admin(method, path, { body, headers: more });
+      const refused = await ask(wrong);
+      expect(refused.status).toBe(422);
+      const fields = refused.body.errors.map(({ field }: { field: string }) => field);
+      expect(fields.toSorted()).toEqual(bad);
+      expect((await ask({ ratePerMinute: 5, endsAt: 1 })).status).toBe(422);
+      expect((await ask({ ratePerMinute: 5 }, {})).status).toBe(428);
+      expect((await ask({ ratePerMinute: 5 }, { "If-Match": '"999"' })).status).toBe(412);
+    }
+    const body = { ratePerMinute: before.ratePerMinute * 2 };
+    const said = await mint.client.admin("POST", "/spring/preview", { body, headers: match });
+    expect(said.status).toBe(200);
+    expect(said.headers.get("etag")).toBe(headers.get("etag"));
+    expect(parse(previewSchema, said.body)).toMatchObject({ ok: true });
+    expect(said.body.after.shoppersAtOnce).toBe(2 * said.body.before.shoppersAtOnce);
+    expect(said.body.after.perMinute).toHaveLength(30);
+    const { body: after } = await mint.client.admin("GET", "/spring");
+    expect([after.version, after.ratePerMinute]).toEqual([before.version, before.ratePerMinute]);
   });
 
   it("holds, resumes, sells out and ends, each once in the audit log with who and what", async () => {

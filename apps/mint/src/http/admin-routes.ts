@@ -23,10 +23,11 @@ import {
   resume,
   routeMistakes,
 } from "../line/organizer.ts";
+import { previewChange } from "../line/preview.ts";
 import { settingsMistakes } from "../line/settings-change.ts";
 import type { Mint } from "../mint.ts";
 import { eventView } from "./event-view.ts";
-import { etagOf, expectedVersion } from "./version-tag.ts";
+import { etagOf, expectedVersion, neededVersion } from "./version-tag.ts";
 import { refusedSettings } from "./refused-settings.ts";
 
 export interface AdminRoutes {
@@ -82,15 +83,19 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
 
   app.patch(`${EVENTS}/:event`, async (context) => {
     const entry = mint.entry(context.req.param("event"));
-    const version = expectedVersion(context);
-    if (version === undefined) {
-      throw problem("precondition-required", {
-        detail: "Send If-Match with the ETag that you read",
-      });
-    }
+    const version = neededVersion(context);
     const change = await readSettings(context, eventChangeSchema);
     await changeSettings(entry.line, change, { actor: ACTOR, version });
     return changed(context, entry);
+  });
+
+  app.post(`${EVENTS}/:event/preview`, async (context) => {
+    const { line } = mint.entry(context.req.param("event"));
+    const version = neededVersion(context);
+    const change = await readSettings(context, eventChangeSchema);
+    const preview = previewChange(line, change, { version, now: clock.now() });
+    context.header("ETag", etagOf(preview.version));
+    return noStore(context, 200, preview);
   });
 
   const deeds: Readonly<

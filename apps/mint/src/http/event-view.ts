@@ -16,7 +16,7 @@ export interface EventView extends EventSettings {
   readonly issued: number;
   /** The highest number given. */
   readonly highestNumber: number;
-  /** People without a committed slot, who are not passed. */
+  /** People without a committed slot. */
   readonly waiting: number;
   /** People whose committed slot has not opened yet. */
   readonly upcoming: number;
@@ -52,10 +52,6 @@ export async function eventView(
   const held = facts.hold;
   const lastCall = lastCallOf(record, now);
   const next = progress.line.nextNumber;
-  const onDemand = record.demand.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-  const waiting = line
-    .heldFrom(next)
-    .reduce((sum, { first, last }) => sum + last - first + 1, onDemand);
   return {
     ...settings,
     state: stateAt(record, now),
@@ -63,7 +59,7 @@ export async function eventView(
     createdAt: record.createdAt,
     issued: line.issuedCount(),
     highestNumber: line.highestIssued(),
-    waiting,
+    waiting: line.waitingCount(),
     upcoming: pendingCount(record.segments, Math.min(now, held?.since ?? now)),
     committed: next - 1,
     granted: progress.line.granted,

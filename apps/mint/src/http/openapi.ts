@@ -6,6 +6,7 @@ import {
 } from "@vestibule/contracts/event-settings";
 import { claimRequestSchema, joinRequestSchema } from "@vestibule/contracts/line-api";
 import { STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
+import { previewSchema } from "@vestibule/contracts/preview-api";
 import { PROBLEM_TYPE_PREFIX, PROBLEMS } from "@vestibule/contracts/problems";
 import { slugSchema } from "@vestibule/contracts/slug";
 import { EVENT_STATES } from "@vestibule/contracts/statements";
@@ -27,6 +28,19 @@ const ETAG: Json = {
   ETag: { description: "The event's version", required: true, schema: { type: "string" } },
 };
 const LINE: Json = { tags: ["line"], security: [] };
+
+const CHANGE_PROBLEMS = [
+  "bad-request",
+  "unauthorized",
+  "event-not-found",
+  "event-ended",
+  "version-mismatch",
+  "body-too-large",
+  "unsupported-media-type",
+  "invalid-settings",
+  "precondition-required",
+  "unavailable",
+] as const;
 
 const event = (description: string): Json => json(ref("Event"), description, ETAG);
 
@@ -248,18 +262,21 @@ function adminPaths(): Json {
         requestBody: body("EventChange"),
         responses: {
           "200": event("The event as it is now"),
-          ...problems(
-            "bad-request",
-            "unauthorized",
-            "event-not-found",
-            "event-ended",
-            "version-mismatch",
-            "body-too-large",
-            "unsupported-media-type",
-            "invalid-settings",
-            "precondition-required",
-            "unavailable",
-          ),
+          ...problems(...CHANGE_PROBLEMS),
+        },
+      },
+    },
+    "/v1/admin/events/{event}/preview": {
+      post: {
+        ...ADMIN,
+        operationId: "previewChange",
+        summary:
+          "What a change would do, and when; the same is refused as by PATCH, and nothing is written",
+        parameters: [EVENT_PARAMETER, IF_MATCH],
+        requestBody: body("EventChange"),
+        responses: {
+          "200": json(ref("Preview"), "The drip ahead, without and with the change", ETAG),
+          ...problems(...CHANGE_PROBLEMS),
         },
       },
     },
@@ -308,6 +325,7 @@ function schemas(): Json {
   return {
     EventSettings: settings,
     EventChange: schemaOf(eventChangeSchema),
+    Preview: schemaOf(previewSchema),
     Hold: schemaOf(holdSchema),
     JoinRequest: schemaOf(joinRequestSchema),
     ClaimRequest: schemaOf(claimRequestSchema),

@@ -14,3 +14,12 @@ export function expectedVersion(context: ServiceContext): number | undefined {
   if (version === undefined) throw problem("version-mismatch");
   return Number(version);
 }
+
+/** @throws AppError `precondition-required` where none is named, and as `expectedVersion`. */
+export function neededVersion(context: ServiceContext): number {
+  const version = expectedVersion(context);
+  if (version !== undefined) return version;
+  throw problem("precondition-required", {
+    detail: "Send If-Match with the ETag that you read",
+  });
+}

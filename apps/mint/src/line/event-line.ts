@@ -186,6 +186,15 @@ export class EventLine {
     return this.heldFrom(1).reduce((sum, { first, last }) => sum + last - first + 1, 0);
   }
 
+  /** People without a committed slot: behind the committed numbers, or on demand. */
+  waitingCount(): number {
+    const { demand, progress } = this.#record;
+    return [...demand, ...this.heldFrom(progress.line.nextNumber)].reduce(
+      (sum, { first, last }) => sum + last - first + 1,
+      0,
+    );
+  }
+
   /** The highest number that was given for sure. */
   highestIssued(): number {
     return this.heldFrom(1).at(-1)?.last ?? 0;
