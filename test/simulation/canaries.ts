@@ -125,6 +125,13 @@ export const CANARIES: readonly Canary[] = [
     faults: NO_FAILOVER,
   },
   {
+    name: "a page says that its fan is there, and nobody has pressed",
+    sabotage: { pagesPress: true },
+    caughtBy: /presence: \d+ is admitted, and nobody has said that they are there/,
+    salesMax: 50,
+    faults: NO_FAILOVER,
+  },
+  {
     name: "a location takes an admission a minute after its time",
     sabotage: { skewSeconds: 60 },
     caughtBy: /law 5: location-\d takes a bad admission/,

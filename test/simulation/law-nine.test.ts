@@ -20,7 +20,7 @@ function busy(seed: number, faults: readonly Fault[]): Plan {
     ...{ mints: 2, locations: 2, ratePerMinute: RATE_PER_MINUTE, horizonSeconds: HORIZON_SECONDS },
     ...{ overdrivePercent: 100, startsAt: 0, stock: 10_000, fans: 15, calmAt: 60_000 },
     crowds: [{ at: 600, count: CROWD }],
-    ...{ faults, deeds: [] },
+    ...{ faults, deeds: [], presence: "auto" },
   };
 }
 

@@ -71,6 +71,7 @@ export interface Plan {
   /** From here on nothing goes wrong any more. */
   readonly calmAt: number;
   readonly hasRealSignatures: boolean;
+  readonly presence: "auto" | "confirm";
 }
 
 const FAILOVERS: ReadonlySet<FaultKind> = new Set(["fail-over", "forget-leader"]);
@@ -129,6 +130,7 @@ export function planSale(seed: number, kinds: readonly FaultKind[] = FAULT_KINDS
     ...rest,
     ...drawSpeed(random, rest.startsAt),
     deeds: deeds.toSorted((one, other) => one.at - other.at),
+    presence: random.chance(30) ? "confirm" : "auto",
   };
 }
 
@@ -156,7 +158,7 @@ export function describePlan({ faults, deeds, ...plan }: Plan): string {
   const ghosts = crowds.reduce((sum, { count }) => sum + count, 0);
   const steps = plan.ratePlan.map((each) => `, ${each.ratePerMinute} from ${each.at}`).join("");
   return (
-    `${mints} mints, ${locations} locations, ${fans} fans and ${ghosts} passers-by, ${ratePerMinute} a minute${steps}, budget ${approximationBudget}; ` +
+    `${mints} mints, ${locations} locations, ${fans} fans and ${ghosts} passers-by, ${ratePerMinute} a minute${steps}, budget ${approximationBudget}, presence ${plan.presence}; ` +
     `calm at ${plan.calmAt}; faults: ${list(faults)}; deeds: ${list(deeds)}`
   );
 }

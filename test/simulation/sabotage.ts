@@ -13,6 +13,8 @@ export interface Sabotage {
   /** The database does not say on which timeline it is. */
   readonly hidesHistory?: boolean;
   readonly forgetsSpends?: boolean;
+  /** Pages say by themselves that somebody is there. */
+  readonly pagesPress?: boolean;
   /** The tolerance of locations, instead of the one that is stated. */
   readonly skewSeconds?: number;
 }

@@ -73,7 +73,10 @@ export class Sale {
       tellsHistory: sabotage.hidesHistory !== true,
     });
     this.trace = new Trace(() => this.time.now - START_MS);
-    this.laws = new Laws({ event: EVENT, rows: this.database.rows, trace: this.trace });
+    this.laws = new Laws({
+      ...{ event: EVENT, rows: this.database.rows, trace: this.trace },
+      asksPresence: plan.presence === "confirm",
+    });
     this.database.onCommit = (what) => this.trace.note(`commit ${what}`, what === "renew");
     this.mints = Array.from({ length: plan.mints }, (_, index) =>
       this.#mint(`mint-${index}`, keys),
@@ -207,6 +210,7 @@ export class Sale {
           lifetimeSeconds: plan.lifetimeSeconds,
           overdrivePercent: plan.overdrivePercent,
           approximationBudget: plan.approximationBudget,
+          presence: plan.presence,
           ratePlan: dated(plan.ratePlan),
           ...(plan.startsAt === 0 ? {} : opening(plan)),
           endsAt: START_MS + DAY_MS,
@@ -225,6 +229,7 @@ export class Sale {
       offsetMs: random.integer({ min: -200_000, max: 200_000 }),
     });
     const isFickle = random.chance(25);
+    const pressesWithinMs = plan.presence === "auto" ? undefined : pressing(plan, random);
     const fan = new Fan({
       name: `fan-${index}`,
       visitor: secret(random),
@@ -232,13 +237,20 @@ export class Sale {
       ...{ network, random, locations, about: () => this.#about },
       tabs: random.chance(15) ? 2 : 1,
       leavesAfterMs: isFickle ? random.integer({ min: 100, max: plan.calmAt }) : undefined,
-      isPatient: random.chance(50),
+      // Whoever is never there would wait for ever.
+      isPatient: random.chance(50) && (plan.presence === "auto" || pressesWithinMs !== undefined),
+      pressesWithinMs,
+      isPressedByPage: this.#sabotage.pagesPress === true,
       watch: {
         numbered: (who, number) => this.trace.note(`${who.name} holds ${number}`),
         served: () => {},
         claimed: (who, admission) => this.admissions.claimed(who, admission),
         presented: (who, admission, verdict) => this.admissions.presented(who, admission, verdict),
         admitted: (who, admission) => this.#buys(who, admission),
+        pressed: (who, number) => {
+          this.trace.note(`${who.name} says that they are there for ${number}`);
+          this.laws.said(number);
+        },
       },
     });
     this.fans.push(fan);
@@ -442,6 +454,12 @@ export class Sale {
     };
     return log;
   }
+}
+
+/** Most press at once, some late and perhaps too late, some never. */
+function pressing(plan: Plan, random: SeededRandomness): number | undefined {
+  if (random.chance(20)) return undefined;
+  return random.chance(70) ? 3_000 : 1_000 * (plan.horizonSeconds + plan.claimWindowSeconds);
 }
 
 function dated(

@@ -24,6 +24,7 @@ const NEWCOMER_ETA_MS = 2_000;
 /** Between two presses of "join again". */
 const PRESS_MS = 8_000;
 const REFUSED_LOOK_MS = 2_000;
+const HAS_TURN: ReadonlySet<View["state"]> = new Set(["known", "turn", "confirm"]);
 const PASSED: ReadonlySet<View["state"]> = new Set(["passed", "owed", "missed"]);
 
 /** How a fan's waiting has ended; `undefined`: not yet. */
@@ -37,6 +38,8 @@ export interface FanWatch {
   claimed(fan: Fan, admission: string): void;
   presented(fan: Fan, admission: string, verdict: "admitted" | "refused" | "unknown"): void;
   admitted(fan: Fan, admission: string): void;
+  /** Has said that they are there: this place is claimed with it. */
+  pressed(fan: Fan, number: number): void;
 }
 
 export interface FanParts {
@@ -53,6 +56,10 @@ export interface FanParts {
   readonly leavesAfterMs: number | undefined;
   /** Joins again when the turn was missed. */
   readonly isPatient: boolean;
+  /** Asked whether they are there: how long until they press, at most; `undefined`: nobody sits there. */
+  readonly pressesWithinMs: number | undefined;
+  /** A page that answers in its fan's place: a canary. */
+  readonly isPressedByPage: boolean;
 }
 
 export class Fan {
@@ -105,7 +112,7 @@ export class Fan {
   }
 }
 
-type Task = "poll" | "join" | "claim" | "enter";
+type Task = "poll" | "join" | "claim" | "enter" | "press";
 
 class Tab {
   state: View["state"] = "joining";
@@ -117,6 +124,7 @@ class Tab {
   #drip: DripView | undefined;
   #number: number | undefined;
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
+  #saidFor: number | undefined;
   #missed = false;
   #lapsed = false;
   #owed = false;
@@ -167,8 +175,9 @@ class Tab {
       lapsed: this.#lapsed,
       owed: this.#owed,
       claimed: this.#claimed,
+      saidFor: this.#saidFor,
     });
-    const hasSlot = view.state === "known" || view.state === "turn";
+    const hasSlot = HAS_TURN.has(view.state);
     if (hasSlot) this.#owed = false;
     this.#lapsed = !hasSlot && (this.#lapsed || view.isLost);
     this.state = view.state;
@@ -252,7 +261,13 @@ class Tab {
     return this.#do("claim", async () => {
       const fan = this.#fan;
       const shown = fan.credentials;
-      const reply = await this.#ask((isolate) => isolate.claim(shown));
+      const { said } = this.#view();
+      // The place that is in the cookie jar is the one that is claimed.
+      const { number } = fan;
+      if (said && !fan.parts.isPressedByPage && number !== undefined) {
+        fan.parts.watch.pressed(fan, number);
+      }
+      const reply = await this.#ask((isolate) => isolate.claim(shown, said));
       if (reply.ok) {
         this.#failures = this.#advisedMs = 0;
         this.#claimed = reply.body;
@@ -308,7 +323,8 @@ class Tab {
     this.#lookForEnd(view);
     if (this.#isClosed) return;
     this.#planJoin(view);
-    this.#planClaim(view);
+    this.#planPress(view);
+    this.#planClaim(this.#view());
     const urgent = this.#lookNow || this.#lookSoon;
     if (task !== "claim" || urgent || !this.#timers.has("poll")) this.#planPoll(view);
   }
@@ -345,7 +361,23 @@ class Tab {
       this.#later("join", this.#failures > 0 ? this.#retryMs() : 0, () => this.#join());
   }
 
-  #planClaim({ slot, state }: View): void {
+  /** The fan, if anybody sits there, presses "I'm here". */
+  #planPress({ slot, state, said }: View): void {
+    const { parts } = this.#fan;
+    const { pressesWithinMs, isPressedByPage } = parts;
+    if (state !== "confirm" || said || slot === undefined) {
+      this.#cancel("press");
+      return;
+    }
+    if (isPressedByPage) this.#saidFor = this.#plannedFor = slot.opensAt;
+    if (pressesWithinMs === undefined || this.#timers.has("press")) return;
+    this.#later("press", 300 + this.#spread(pressesWithinMs), () => {
+      this.#saidFor = this.#plannedFor = this.#view().slot?.opensAt;
+      return this.#claim();
+    });
+  }
+
+  #planClaim({ slot, state, said }: View): void {
     if (this.#number === undefined || this.#missed) return;
     if (this.#claimed !== undefined) {
       const untilOpenMs = this.#claimed.opensAt - this.#now();
@@ -355,6 +387,10 @@ class Tab {
       return;
     }
     this.#cancel("enter");
+    if (state === "confirm" && !said) {
+      this.#cancel("claim");
+      return;
+    }
     const owed = this.#isPassed();
     const isOver = slot !== undefined && this.#now() >= slot.closesAt && state !== "missed";
     const isSet = this.#timers.has("claim");
@@ -362,7 +398,7 @@ class Tab {
     else if (this.#failures > 0 || this.#advisedMs > 0 || slot === undefined) {
       if (!isSet) this.#later("claim", this.#retryMs(), () => this.#claim());
     } else if (!isSet || slot.opensAt !== this.#plannedFor) {
-      const leftMs = Math.max(0, slot.opensAt - this.#now() - CLAIM_NEAR_MS);
+      const leftMs = said ? 0 : Math.max(0, slot.opensAt - this.#now() - CLAIM_NEAR_MS);
       this.#plannedFor = slot.opensAt;
       this.#later("claim", this.#spread(leftMs), () => this.#claim());
     }

@@ -6,7 +6,12 @@ import type { ClaimAnswer, JoinAnswer } from "@vestibule/contracts/line-api";
 import type { DripView, ManifestEvent } from "@vestibule/contracts/statements";
 import { type Admissions, createAdmissions } from "@vestibule/edge/src/admission/admissions.ts";
 import type { Credentials } from "@vestibule/edge/src/admission/credentials.ts";
-import { createTickets, type Tickets, turnOf } from "@vestibule/edge/src/admission/tickets.ts";
+import {
+  asksPresence,
+  createTickets,
+  type Tickets,
+  turnOf,
+} from "@vestibule/edge/src/admission/tickets.ts";
 import { GRANT_DEADLINE_MS } from "@vestibule/edge/src/limits.ts";
 import { DRIP_STALE_MS, MANIFEST_STALE_MS } from "@vestibule/feed/limits";
 import { createMintFeed, type MintFeed } from "@vestibule/feed/mint-feed";
@@ -45,6 +50,7 @@ const STATUS: Readonly<Record<string, number>> = {
   "slot-over": 410,
   "event-ended": 410,
   "sold-out": 409,
+  "confirm-presence": 409,
   "too-early": 425,
   held: 503,
   unavailable: 503,
@@ -110,8 +116,8 @@ export class Isolate {
     return this.#ask((mint) => mint.join(event, body));
   }
 
-  /** `POST …/admissions`. */
-  async claim(credentials: Credentials): Promise<EdgeAnswer<ClaimAnswer>> {
+  /** `POST …/admissions`; `confirmed`: the fan has said that they are there. */
+  async claim(credentials: Credentials, confirmed: boolean): Promise<EdgeAnswer<ClaimAnswer>> {
     const { event, machine } = this.#parts;
     const about = await this.#event();
     if (about === undefined) return unavailable();
@@ -129,8 +135,13 @@ export class Isolate {
     if (turn.kind === "waiting" && drip !== undefined) {
       return drip.claims.state === "soldout" ? refused(409, 30_000) : refused(425, 2_000);
     }
+    const asks = asksPresence(drip);
+    if (turn.kind === "committed" && asks && !confirmed && now <= turn.claimBy) {
+      return refused(409, 0);
+    }
     const { visitor, ticket } = place;
-    return this.#ask((mint) => mint.claim(event, { visitor, ticket }));
+    const said = confirmed && (asks || drip === undefined) ? { confirmed } : {};
+    return this.#ask((mint) => mint.claim(event, { visitor, ticket, ...said }));
   }
 
   /** A page view of a protected path. */

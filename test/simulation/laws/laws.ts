@@ -43,7 +43,11 @@ export class Laws {
   /** Slots for which an admission was signed: segment and number. */
   readonly #claimedSlots = new Set<string>();
 
-  constructor(parts: { event: string; rows: MemoryStore; trace: Trace }) {
+  /** Places whose fans have said that they are there; `undefined`: nobody is asked. */
+  readonly #said: Set<number> | undefined;
+
+  constructor(parts: { event: string; rows: MemoryStore; trace: Trace; asksPresence: boolean }) {
+    this.#said = parts.asksPresence ? new Set() : undefined;
     this.#event = parts.event;
     this.#rows = parts.rows;
     this.#trace = parts.trace;
@@ -85,8 +89,16 @@ export class Laws {
     }
   }
 
+  /** A fan has pressed "I'm here". */
+  said(n: number): void {
+    this.#said?.add(n);
+  }
+
   /** An admission is about to be signed: its claim is on disk. */
   admission(n: number, opens: number): void {
+    if (this.#said?.has(n) === false) {
+      this.break(`presence: ${n} is admitted, and nobody has said that they are there`);
+    }
     const segment = this.#segmentOf(n, opens);
     if (segment !== undefined) this.#claimedSlots.add(`${segment.id} ${n}`);
     if (this.hasForgotten) return;
