@@ -61,6 +61,14 @@ export class Checks {
     this.#check(!attempt.letIn, () => `number ${attempt.number} was let in before its slot`);
   }
 
+  /** Somebody claimed without saying that they are there, where it is asked for. */
+  claimedUnsaid(attempt: { number: number; admitted: boolean }): void {
+    this.#check(
+      !attempt.admitted,
+      () => `number ${attempt.number} was admitted without saying that they are there`,
+    );
+  }
+
   /** Law 4: a token is spent once, and no order is another's. */
   boughtSeats(purchase: Purchase): void {
     const { number, orderId, quantity } = purchase;

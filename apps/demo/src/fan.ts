@@ -50,6 +50,8 @@ const HABITS = {
   tryEarly: 0.05,
   askAgain: 0.08,
   spendTwice: 0.08,
+  /** Of those who are asked whether they are there. */
+  claimUnsaid: 0.1,
   /** Of those who wait when it is sold out; the others hope that seats come back. */
   goesHome: 0.3,
 };
@@ -62,6 +64,8 @@ const HOPE_MS = 15 * 60_000;
 /** A sale may sell out and reopen between the look and the claim. */
 const CLAIMS_MAX = 20;
 const SHOPPING_MS = { min: 1_000, max: 7_000 };
+/** From the question to the press of "I'm here"; no-shows do not press. */
+const PRESS_MS = { min: 500, max: 8_000 };
 
 interface Place {
   readonly number: number;
@@ -115,12 +119,17 @@ interface Claim {
 async function waitAndClaim(world: FanWorld, place: Place): Promise<Claim | undefined> {
   const comes = world.random() >= HABITS.noShow;
   for (let claims = 0; claims < CLAIMS_MAX; claims += 1) {
-    const announced = await waitForSlot(world, place);
-    if (announced === undefined || !comes) return undefined;
-    const claim = await claimSlot(world, place);
+    const slot = await waitForSlot(world, place);
+    if (slot === undefined || !comes) return undefined;
+    const { announced } = slot;
+    if (slot.asks) {
+      if (world.random() < HABITS.claimUnsaid) await claimUnsaid(world, place);
+      await world.sleep(PRESS_MS.min + world.random() * (PRESS_MS.max - PRESS_MS.min));
+    }
+    const claim = await claimSlot(world, place, slot.asks);
     if (claim === undefined) return undefined;
-    if (claim === "sold-out") {
-      // In this moment; the place is kept. The line itself says so within two seconds.
+    if (claim === "not-now") {
+      // Sold out in this moment, or asked since the look; the place is kept. The line itself says so within two seconds.
       await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs: 0 }));
       continue;
     }
@@ -132,11 +141,15 @@ async function waitAndClaim(world: FanWorld, place: Place): Promise<Claim | unde
   return undefined;
 }
 
+interface Slot {
+  /** Its opening, epoch milliseconds. */
+  readonly announced: number | "on-demand";
+  /** A claim counts only when the fan says that they are there. */
+  readonly asks: boolean;
+}
+
 /** Polls the drip as the page does until this number has its time; "on-demand": the line passed it without one. */
-async function waitForSlot(
-  world: FanWorld,
-  place: Place,
-): Promise<number | "on-demand" | undefined> {
+async function waitForSlot(world: FanWorld, place: Place): Promise<Slot | undefined> {
   let failures = 0;
   let hopesUntil: number | undefined;
   for (;;) {
@@ -159,8 +172,11 @@ async function waitForSlot(
     }
     hopesUntil = undefined;
     const opensAt = slotOf(view.segments, place.number, view);
-    if (opensAt !== undefined) return opensAt;
-    if (view.committed >= place.number && view.heldSince === undefined) return "on-demand";
+    const asks = view.presence === "confirm";
+    if (opensAt !== undefined) return { announced: opensAt, asks };
+    if (view.committed >= place.number && view.heldSince === undefined) {
+      return { announced: "on-demand", asks };
+    }
     const lastCall = lastCallInMs(view, now);
     await world.sleep(
       pollDelayMs({ random: world.random(), claimWindowMs, soonestMs, lastCallInMs: lastCall }),
@@ -168,8 +184,8 @@ async function waitForSlot(
   }
 }
 
-async function claimSlot(world: FanWorld, place: Place): Promise<Claim | "sold-out" | undefined> {
-  const answer = await insist(world, () => ({
+function claimOf(world: FanWorld, place: Place, confirmed: boolean): HttpRequest {
+  return {
     method: "POST",
     url: endpoint(world, "admissions"),
     headers: {
@@ -177,9 +193,26 @@ async function claimSlot(world: FanWorld, place: Place): Promise<Claim | "sold-o
       [TICKET_HEADER]: place.ticket,
       [VISITOR_HEADER]: place.visitor,
     },
-    body: {},
-  }));
-  if (answer !== undefined && codeOf(answer) === "sold-out") return "sold-out";
+    body: confirmed ? { confirmed } : {},
+  };
+}
+
+/** As a page would that claims by itself; unless the organizer asks no more, it must come to nothing. */
+async function claimUnsaid(world: FanWorld, place: Place): Promise<void> {
+  const answer = await attempt(world, claimOf(world, place, false));
+  if (answer === undefined) return;
+  const admitted = answer.status === 201 && (await waitForSlot(world, place))?.asks === true;
+  world.checks.claimedUnsaid({ number: place.number, admitted });
+}
+
+async function claimSlot(
+  world: FanWorld,
+  place: Place,
+  confirmed: boolean,
+): Promise<Claim | "not-now" | undefined> {
+  const answer = await insist(world, () => claimOf(world, place, confirmed));
+  const code = answer === undefined ? "" : codeOf(answer);
+  if (code === "sold-out" || code === "confirm-presence") return "not-now";
   const claim = answer?.status === 201 || answer?.status === 200 ? jsonOf(answer) : undefined;
   const { opensAt, admission } = (claim ?? {}) as Partial<EdgeClaimAnswer>;
   return opensAt === undefined || admission === undefined ? undefined : { opensAt, admission };

@@ -12,6 +12,9 @@ import {
 } from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
 
+const PRESENCES = ["auto", "confirm"] as const;
+export type Presence = (typeof PRESENCES)[number];
+
 /** An option that was not given is undefined: a sale that is there keeps what it has. */
 export interface StartOptions {
   readonly fans: number | undefined;
@@ -19,6 +22,7 @@ export interface StartOptions {
   readonly seats: number | undefined;
   readonly lifetimeSeconds: number | undefined;
   readonly horizonSeconds: number | undefined;
+  readonly presence: Presence | undefined;
   readonly portBase: number | undefined;
   /** Absolute; undefined: `.vestibule` in the project. */
   readonly dataDir: string | undefined;
@@ -38,6 +42,7 @@ export const DEFAULTS = {
   seats: 2_000,
   lifetimeSeconds: 300,
   horizonSeconds: 20,
+  presence: "auto",
   portBase: 8_787,
 } as const;
 
@@ -54,6 +59,7 @@ const NUMBERS = {
   horizon: { min: HORIZON_SECONDS_MIN, max: HORIZON_SECONDS_MAX, what: "seconds" },
   "port-base": { min: 1, max: 65_535 - PORTS_SPAN, what: "a port number" },
 } as const;
+const TEXTS: ReadonlySet<string> = new Set(["presence", "data", "ready-file"]);
 type NumberName = keyof typeof NUMBERS;
 
 export const HELP = `Starts a whole sale on this machine: PostgreSQL, mint, purchase API, demo shop, the edge, and a crowd.
@@ -65,6 +71,7 @@ export const HELP = `Starts a whole sale on this machine: PostgreSQL, mint, purc
   --seats N             seats on sale (${DEFAULTS.seats})
   --lifetime S          how long a fan who is in may buy, in seconds (${DEFAULTS.lifetimeSeconds})
   --horizon S           how far ahead turns are fixed, in seconds (${DEFAULTS.horizonSeconds})
+  --presence MODE       auto: fans go in by themselves; confirm: they are asked whether they are there (${DEFAULTS.presence})
   --data DIR            where the data rest (.vestibule in the project)
   --reset               forget the data and begin anew
   --port-base P         edge P, mint P+1, purchase P+2, (P+3 is kept for a console), shop P+4 (${DEFAULTS.portBase})
@@ -98,10 +105,7 @@ export function readOptions(
     strict: false,
     tokens: true,
     options: Object.fromEntries(
-      [...Object.keys(NUMBERS), "data", "ready-file"].map((name) => [
-        name,
-        { type: "string" as const },
-      ]),
+      [...Object.keys(NUMBERS), ...TEXTS].map((name) => [name, { type: "string" as const }]),
     ),
   });
   for (const token of tokens) {
@@ -124,12 +128,17 @@ export function readOptions(
     const text = values.get(name);
     return text === undefined ? undefined : resolve(directory, text);
   };
+  const presence = PRESENCES.find((word) => word === values.get("presence"));
+  if (presence === undefined && values.has("presence")) {
+    mistakes.push(`--presence takes auto or confirm, not "${values.get("presence")}".`);
+  }
   const options: StartOptions = {
     fans: number("fans"),
     ratePerMinute: number("rate"),
     seats: number("seats"),
     lifetimeSeconds: number("lifetime"),
     horizonSeconds: number("horizon"),
+    presence,
     portBase: number("port-base"),
     dataDir: path("data"),
     readyFile: path("ready-file"),
@@ -159,7 +168,7 @@ function take(
   into: Map<string, string>,
 ): string | undefined {
   const flag = name === "reset" || name === "help" || name === "h";
-  const known = flag || name in NUMBERS || name === "data" || name === "ready-file";
+  const known = flag || name in NUMBERS || TEXTS.has(name);
   if (!known) return `${rawName} is not an option.`;
   if (flag && value !== undefined) return `${rawName} takes no value.`;
   if (!flag && (value === undefined || value === "")) return `${rawName} needs a value.`;

@@ -12,7 +12,7 @@ import type { StockSettings } from "@vestibule/contracts/purchase-api";
 import { StartFailure } from "./failure.ts";
 import type { StoredSale } from "./home.ts";
 import { type Http, type HttpAnswer, jsonOf } from "./http.ts";
-import { DEFAULTS, type StartOptions } from "./options.ts";
+import { DEFAULTS, type Presence, type StartOptions } from "./options.ts";
 
 export const SKU = "seat";
 const SALE_DAYS = 30;
@@ -32,6 +32,7 @@ export interface EventStatus {
   readonly claimed: number;
   readonly ratePerMinute: number;
   readonly lastCallSeconds?: number;
+  readonly presence?: Presence;
   /** When an organizer declared it sold out: that is final, other than seats that ran out. */
   readonly soldoutAt?: number;
 }
@@ -169,8 +170,9 @@ export async function openSale(given: {
   };
   const seats = options.seats ?? stock?.total ?? DEFAULTS.seats;
   const rate = options.ratePerMinute ?? found?.ratePerMinute ?? DEFAULTS.ratePerMinute;
+  const presence = options.presence ?? found?.presence ?? DEFAULTS.presence;
   if ((await admin.event(sale.event)) === undefined) {
-    await admin.createEvent(settingsOf(sale, rate, now));
+    await admin.createEvent(settingsOf(sale, { ratePerMinute: rate, presence, now }));
   }
   await admin.setStock(sale.event, stockOf(seats));
   if (stored === undefined || found === undefined) return { sale, notes: [] };
@@ -187,6 +189,7 @@ export async function openSale(given: {
         `${sale.lifetimeSeconds} s to buy`,
         `turns fixed ${sale.horizonSeconds} s ahead`,
         `a crowd of ${sale.fans}`,
+        `presence ${presence}`,
       ].join(", ")}: what you did not give is as in the sale before`,
     ],
   };
@@ -205,6 +208,15 @@ async function goOn(given: {
   if (rate !== undefined && rate !== found.ratePerMinute) {
     await admin.changeEvent(stored.event, { ratePerMinute: rate });
     notes.push(`The rate is ${rate} a minute now; it was ${found.ratePerMinute}`);
+  }
+  const { presence } = options;
+  if (presence !== undefined && presence !== (found.presence ?? DEFAULTS.presence)) {
+    await admin.changeEvent(stored.event, { presence });
+    notes.push(
+      presence === "confirm"
+        ? "Fans are asked whether they are there from now on"
+        : "Fans go in by themselves from now on",
+    );
   }
   if (stock === undefined) {
     await admin.setStock(stored.event, stockOf(seats ?? DEFAULTS.seats));
@@ -236,7 +248,10 @@ async function goOn(given: {
   return notes;
 }
 
-function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): EventSettings {
+function settingsOf(
+  sale: StoredSale,
+  { ratePerMinute, presence, now }: { ratePerMinute: number; presence: Presence; now: number },
+): EventSettings {
   const { event, portBase } = sale;
   return {
     event,
@@ -258,7 +273,7 @@ function settingsOf(sale: StoredSale, ratePerMinute: number, now: number): Event
     homePath: `/events/${event}`,
     holdingStatus: 200,
     lastCallSeconds: lastCallSecondsWith(sale.fans),
-    presence: "auto",
+    presence,
     accent: "#0b6e4f",
   };
 }

@@ -2,21 +2,24 @@
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 import { afterEach, expect, test, vi } from "vitest";
 
 import { Checks } from "../src/checks.ts";
 import { Crowd } from "../src/crowd.ts";
 
-type Lie = "same-number" | "sells-twice" | "opens-late" | "new-order";
+type Lie = "takes-silence" | "same-number" | "sells-twice" | "opens-late" | "new-order";
 
 /** What the line says of the sale. */
 let state = "open";
+let presence: "confirm" | undefined;
 let server: Server | undefined;
 let crowd: Crowd | undefined;
 
 afterEach(async () => {
   state = "open";
+  presence = undefined;
   await crowd?.stop();
   server?.close();
   server?.closeAllConnections();
@@ -34,7 +37,7 @@ async function startLine(lie?: Lie): Promise<string> {
       response.end(JSON.stringify(body));
     };
     const { url = "", headers } = request;
-    request.resume();
+    const body = text(request);
     if (url.endsWith("/tickets")) {
       issued += 1;
       const number = lie === "same-number" ? 1 : issued;
@@ -43,6 +46,7 @@ async function startLine(lie?: Lie): Promise<string> {
     if (url.endsWith("/drip")) {
       return answer(200, {
         state,
+        presence,
         segments: [{ base: 1, count: 10_000, from: began - 10_000, until: began }],
         committed: 10_000,
         skips: [],
@@ -53,7 +57,12 @@ async function startLine(lie?: Lie): Promise<string> {
     if (url.endsWith("/admissions")) {
       const n = Number(headers["vestibule-ticket"]);
       const opensAt = began - 10_000 + (n - 1) + (lie === "opens-late" ? 1 : 0);
-      return answer(201, { opensAt, closesAt: opensAt + 60_000, admission: String(n) });
+      void body.then((sent) =>
+        presence === "confirm" && !sent.includes("confirmed") && lie !== "takes-silence"
+          ? answer(409, { type: "urn:vestibule:problem:confirm-presence" })
+          : answer(201, { opensAt, closesAt: opensAt + 60_000, admission: String(n) }),
+      );
+      return;
     }
     if (url.endsWith("/purchases")) {
       const admission = String(headers["vestibule-admission"]);
@@ -108,6 +117,21 @@ test.each<Lie>(["same-number", "opens-late", "sells-twice", "new-order"])(
   },
   20_000,
 );
+
+test("asked whether they are there, fans press and get in; a line that takes silence for an answer is found out", async () => {
+  presence = "confirm";
+  const checks = new Checks();
+  const fans = send(await startLine(), checks);
+  await vi.waitFor(() => expect(fans.counts.bought).toBeGreaterThan(5), { timeout: 25_000 });
+  expect(checks.violations).toEqual([]);
+  await fans.stop();
+  server?.close();
+  const lies = new Checks();
+  send(await startLine("takes-silence"), lies);
+  await vi.waitFor(() => expect(lies.violations.join()).toContain("without saying"), {
+    timeout: 15_000,
+  });
+}, 50_000);
 
 test("nobody comes to a sale that is sold out; when it reopens, buying goes on", async () => {
   const fans = send(await startLine(), new Checks());

@@ -14,6 +14,7 @@ describe("arguments that are right", () => {
         seats: undefined,
         lifetimeSeconds: undefined,
         horizonSeconds: undefined,
+        presence: undefined,
         portBase: undefined,
         dataDir: undefined,
         readyFile: undefined,
@@ -24,7 +25,7 @@ describe("arguments that are right", () => {
 
   test("every documented option is read, with a space or with an equals sign", () => {
     const args =
-      "--fans 5 --rate=60 --seats 7 --lifetime 30 --horizon=10 --port-base 9000 --reset --data d --ready-file /r";
+      "--fans 5 --rate=60 --seats 7 --lifetime 30 --horizon=10 --presence confirm --port-base 9000 --reset --data d --ready-file /r";
     expect(readOptions(args.split(" "), DIRECTORY)).toEqual({
       ok: true,
       value: {
@@ -33,6 +34,7 @@ describe("arguments that are right", () => {
         seats: 7,
         lifetimeSeconds: 30,
         horizonSeconds: 10,
+        presence: "confirm",
         portBase: 9000,
         reset: true,
         dataDir: "/somewhere/d",
@@ -75,6 +77,8 @@ describe("arguments that are wrong", () => {
     ["--seats 0", "from 1 to"],
     ["--lifetime 9", "from 10 to"],
     ["--horizon 601", "from 10 to 600"],
+    ["--presence maybe", "takes auto or confirm"],
+    ["--presence", "needs a value"],
     ["--port-base 65532", "from 1 to 65531"],
     ["--data=", "needs a value"],
     ["--reset=yes", "takes no value"],

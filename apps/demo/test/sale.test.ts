@@ -115,6 +115,19 @@ test("pages look every second in a last call, unless the crowd is more than one 
   expect(events.get("demo")).toMatchObject({ lastCallSeconds: 600 });
 });
 
+test("whether fans are asked is as before, unless it is said: changed while the sale runs, and kept by the next one", async () => {
+  const { sale } = await start("");
+  expect(events.get("demo")).toMatchObject({ presence: "auto" });
+  const { notes } = await start("--presence confirm", sale);
+  expect(events.get("demo")).toMatchObject({ presence: "confirm" });
+  expect(notes.join("\n")).toContain("asked whether they are there from now on");
+  await start("", sale);
+  expect(events.get("demo")).toMatchObject({ presence: "confirm" });
+  Object.assign(events.get("demo")!, { state: "ended" });
+  await start("", sale);
+  expect(events.get("demo-2")).toMatchObject({ presence: "confirm" });
+});
+
 test("another port is another sale: its links and its hosts are of that port", async () => {
   const { sale } = await start("--seats 5");
   const next = await start("", sale, 9_000);
