@@ -8,6 +8,8 @@ import {
 } from "@stricli/core";
 import { completion } from "./commands/completion.ts";
 import { edges } from "./commands/edges.ts";
+import { eventsChange } from "./commands/events-change.ts";
+import { eventsList, eventsShow } from "./commands/events-show.ts";
 import { keysDrill } from "./commands/keys-drill.ts";
 import { keysExport } from "./commands/keys-export.ts";
 import { keysList } from "./commands/keys-list.ts";
@@ -32,6 +34,11 @@ const keys = buildRouteMap({
   },
 });
 
+const events = buildRouteMap({
+  docs: { brief: "The sales: look, and change one after a preview of what comes of it" },
+  routes: { list: eventsList, show: eventsShow, change: eventsChange },
+});
+
 const root = buildRouteMap({
   docs: {
     brief: "The command line of whoever is on call for Vestibule",
@@ -45,11 +52,14 @@ const root = buildRouteMap({
       "4 not yet safe, 130 interrupted. What each command does and prints: docs/cli.md.",
     ].join("\n"),
   },
-  routes: { keys, edges, premint, completion },
+  routes: { keys, events, edges, premint, completion },
 });
 
 /** Where to find what is missing, by its placeholder. */
-const HINTS: Readonly<Record<string, string>> = { kid: ": vestibule keys list shows them" };
+const HINTS: Readonly<Record<string, string>> = {
+  kid: ": vestibule keys list shows them",
+  event: ": vestibule events list shows them",
+};
 
 /** Mistakes by the name of their option. */
 const text = {

@@ -10,6 +10,7 @@ import {
 } from "@vestibule/contracts/keys-api";
 import { type PremintAnswer, premintAnswerSchema } from "@vestibule/contracts/premint-api";
 import { parse } from "@vestibule/contracts/parse";
+import { previewSchema, type PreviewView } from "@vestibule/contracts/preview-api";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import type { KeyUse } from "@vestibule/keys/public-key";
 import * as z from "zod/mini";
@@ -57,6 +58,20 @@ const eventViewSchema = z.object({
   endedAt: z.optional(z.int()),
 });
 export type EventView = z.infer<typeof eventViewSchema>;
+
+const count = z.int();
+/** An event with all that people are shown of it. */
+const eventFiguresSchema = z.looseObject({
+  ...{ event: z.string(), title: z.string(), state: z.string() },
+  ...{ rate: count, approximationBudget: count, overdrivePercent: count, horizonSeconds: count },
+  ...{ lifetimeSeconds: count, maxAdmissions: z.nullable(count) },
+  ratePlan: z.array(z.unknown()),
+  startsAt: z.optional(count),
+  ...{ endsAt: count, highestNumber: count, waiting: count, upcoming: count, serving: count },
+  ...{ claimed: count, lapsed: count },
+});
+export type EventFigures = z.infer<typeof eventFiguresSchema>;
+const eventsSchema = z.object({ events: z.array(eventFiguresSchema) });
 
 export class MintApi {
   readonly url: string;
@@ -109,6 +124,25 @@ export class MintApi {
       if (error instanceof RefusedError && error.status === 404) return undefined;
       throw error;
     }
+  }
+
+  async events(deadlineMs?: number): Promise<readonly EventFigures[]> {
+    const answer = await this.#admin({ url: "/v1/admin/events", ...within(deadlineMs) });
+    return read(eventsSchema, answer).events;
+  }
+
+  /** What the change would do. Nothing is written. */
+  async preview(
+    { event, version }: Pick<EventView, "event" | "version">,
+    change: EventChange,
+  ): Promise<PreviewView> {
+    const answer = await this.#admin({
+      method: "POST",
+      url: `/v1/admin/events/${event}/preview`,
+      headers: { "If-Match": `"${version}"` },
+      body: change,
+    });
+    return read(previewSchema, answer);
   }
 
   async createEvent(settings: Partial<EventSettings>): Promise<EventView> {

@@ -27,7 +27,7 @@ export async function runCli(args: readonly string[], platform: Platform): Promi
 const INVALID_ARGUMENT = -4;
 
 function needsMint([first]: readonly string[]): boolean {
-  return first === "keys" || first === "edges" || first === "premint";
+  return first !== undefined && ["keys", "events", "edges", "premint"].includes(first);
 }
 
 function tellEnvironment(platform: Platform): void {

@@ -52,7 +52,9 @@ describe("arguments", () => {
   it("every command has examples in its help", async () => {
     const world = await World.start();
     const names = "list stage activate retire revoke rotate export-public drill".split(" ");
-    const commands = [...names.map((name) => ["keys", name]), ["edges"], ["completion"]];
+    const events = ["list", "show", "change"].map((name) => ["events", name]);
+    const keys = names.map((name) => ["keys", name]);
+    const commands = [...keys, ...events, ["edges"], ["completion"]];
     for (const command of commands) {
       const { out } = await world.run([...command, "--help"], { environment: {} });
       expect(out).toMatch(new RegExp(`EXAMPLES\\n.*vestibule ${command.join(" ")}`, "s"));

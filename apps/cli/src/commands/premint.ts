@@ -1,5 +1,4 @@
 import { buildCommand } from "@stricli/core";
-import { isSlug } from "@vestibule/contracts/slug";
 import { action, COMMON_FLAGS } from "../action.ts";
 import { CliFailure } from "../failure.ts";
 import { readPeople } from "../premint/people.ts";
@@ -7,6 +6,7 @@ import { premintAll } from "../premint/premint-all.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { wrap } from "../terminal/style.ts";
 import { oneLine, plural } from "../terminal/words.ts";
+import { eventOf } from "./event-argument.ts";
 
 interface Flags extends CommonFlags {
   readonly event: string;
@@ -67,11 +67,6 @@ export const premint = buildCommand({
 });
 
 /** @throws Error for the library, which says of which option. */
-function eventOf(text: string): string {
-  if (isSlug(text)) return text;
-  throw new Error("the name of an event: small letters, digits and -");
-}
-
 function outOf(text: string): string {
   if (/\.(?:jsonl|csv)$/.test(text)) return text;
   throw new Error("a file that ends in .jsonl or .csv");

@@ -13,6 +13,7 @@ import {
 } from "@vestibule/contracts/limits";
 import type { EdgesView } from "@vestibule/contracts/edges-api";
 import type { EventSettings } from "@vestibule/contracts/event-settings";
+import type { PreviewView } from "@vestibule/contracts/preview-api";
 import type { KeysView, KeyView } from "@vestibule/contracts/keys-api";
 import { type ProblemCode, problemDocument, PROBLEMS } from "@vestibule/contracts/problems";
 import { ok, refuse } from "@vestibule/kernel/result";
@@ -71,6 +72,8 @@ export class FakeMint {
   /** Batches of places given beforehand. */
   readonly premints = new Map<string, { readonly first: number; readonly subs: string }>();
   edges: EdgesView | undefined;
+  /** What previews say. */
+  outlook: Partial<PreviewView> = {};
   /** In place of an answer, or of what would be published: what a test breaks. */
   broken: (request: HttpRequest) => Reply | "away" | undefined = () => undefined;
   unpublished: ReadonlySet<string> = new Set();
@@ -235,7 +238,10 @@ export class FakeMint {
     headers: Readonly<Record<string, string>>,
     body: unknown,
   ): Reply {
-    const name = path.slice("/v1/admin/events/".length);
+    const [name = "", deed] = path.slice("/v1/admin/events/".length).split("/");
+    if (name === "" && method === "GET")
+      return [200, { events: [...this.events.values()].map((each) => this.#eventView(each)) }];
+    if (deed === "preview") return this.#preview(name, headers, body as object);
     if (method === "POST") {
       const event = { ...(body as EventSettings), version: 1 };
       this.events.set(event.event, event);
@@ -258,8 +264,22 @@ export class FakeMint {
     return [200, { first, tickets: subs.map((sub, index) => `ticket.${first + index}.${sub}`) }];
   }
 
+  /** What differs is worked out, what comes of it is the test's. */
+  #preview(name: string, headers: Readonly<Record<string, string>>, change: object): Reply {
+    const event = this.events.get(name);
+    if (event === undefined) return problem("event-not-found");
+    if (headers["If-Match"] !== `"${event.version}"`) return problem("version-mismatch");
+    const changes = Object.entries(change)
+      .map(([field, after]) => ({ field, before: event[field as keyof Event], after }))
+      .filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after));
+    const common = { version: event.version, at: this.clock.now(), endsAt: event.endsAt };
+    return [200, { ...common, event: name, changes, ...this.outlook }];
+  }
+
   #eventView(event: Event): object {
-    return { ...event, state: this.clock.now() >= event.endsAt ? "ended" : "open" };
+    const state = this.clock.now() >= event.endsAt ? "ended" : "open";
+    const figures = { highestNumber: 900, waiting: 400, upcoming: 50, serving: 450 };
+    return { ...event, state, rate: event.ratePerMinute, ...figures, claimed: 400, lapsed: 12 };
   }
 
   async #line(name: string, what: string, body: Readonly<Record<string, string>>): Promise<Reply> {

@@ -1,0 +1,94 @@
+import { buildCommand, type Command } from "@stricli/core";
+import { action, COMMON_FLAGS } from "../action.ts";
+import type { CliContext } from "../context.ts";
+import { CliFailure } from "../failure.ts";
+import type { EventFigures } from "../mint-api.ts";
+import { planWords } from "../sale/preview-lines.ts";
+import { type CommonFlags, Session } from "../session.ts";
+import { columns, factLines } from "../terminal/style.ts";
+import { oneLine, span } from "../terminal/words.ts";
+import { EVENT } from "./event-argument.ts";
+
+export const eventsList = buildCommand({
+  docs: {
+    brief: "Show every sale: its state, its rate, and who waits",
+    fullDescription: [
+      "Changes nothing. With --json it prints {events}, each as the mint says it.",
+      "",
+      "EXAMPLES",
+      "  vestibule events list",
+      "  vestibule events list --json | jq '.events[] | select(.state == \"open\")'",
+    ].join("\n"),
+  },
+  parameters: { flags: COMMON_FLAGS },
+  func: action(async ({ platform }, flags: CommonFlags) => {
+    const session = new Session(platform, flags);
+    const events = await session.api.events();
+    session.print({ events });
+    if (!flags.json) session.say(...listing(session, events));
+  }),
+});
+
+export const eventsShow: Command<CliContext> = buildCommand<CommonFlags, [string], CliContext>({
+  docs: {
+    brief: "Show one sale: what is set, and how it goes",
+    fullDescription: [
+      "Changes nothing. With --json it prints the event as the mint says it.",
+      "",
+      "EXAMPLES",
+      "  vestibule events show spring",
+    ].join("\n"),
+  },
+  parameters: { flags: COMMON_FLAGS, positional: { kind: "tuple", parameters: [EVENT] } },
+  func: action(async ({ platform }, flags: CommonFlags, name: string) => {
+    const session = new Session(platform, flags);
+    const event = (await session.api.events()).find((each) => each.event === name);
+    if (event === undefined) throw new CliFailure(`There is no event ${name} at this mint.`);
+    await session.look();
+    session.print(event);
+    if (!flags.json) session.say(...description(session, event));
+  }),
+});
+
+function listing(session: Session, events: readonly EventFigures[]): readonly string[] {
+  if (events.length === 0) return ["This mint has no events."];
+  const rows = events.map(({ event, state, rate, waiting, serving }) => [
+    event,
+    state,
+    number(rate),
+    number(waiting),
+    number(serving),
+  ]);
+  return [
+    session.paint("bold", `Events of ${session.api.url}`),
+    ...columns([["EVENT", "STATE", "A MINUTE", "WAITING", "SERVING"], ...rows]),
+  ];
+}
+
+function description(session: Session, event: EventFigures): readonly string[] {
+  const { startsAt, maxAdmissions, waiting, upcoming, claimed, lapsed } = event;
+  const facts: [string, string][] = [
+    ["rate", `${number(event.rate)} a minute now`],
+    ["plan", planWords(session, event.ratePlan)],
+    ["budget", number(event.approximationBudget)],
+    ["overdrive", `${event.overdrivePercent} %`],
+    ["horizon", span(event.horizonSeconds * 1_000)],
+    ["a slot lasts", span(event.lifetimeSeconds * 1_000)],
+    ["max admissions", maxAdmissions === null ? "none" : number(maxAdmissions)],
+    ...(startsAt === undefined
+      ? []
+      : ([["starts", session.moment(startsAt)]] as [string, string][])),
+    ["ends", session.moment(event.endsAt)],
+    ["waiting", `${number(waiting)} without a slot, ${number(upcoming)} with one ahead`],
+    ["serving", `${number(event.serving)} of ${number(event.highestNumber)}`],
+    ["turns", `${number(claimed)} taken up, ${number(lapsed)} not`],
+  ];
+  return [
+    `${session.paint("bold", event.event)}  ${event.state}  ${oneLine(event.title, 60)}`,
+    ...factLines(facts, session.human.columns),
+  ];
+}
+
+function number(value: number): string {
+  return value.toLocaleString("en");
+}
