@@ -25,11 +25,14 @@ import { type SecondEdge, startSecondEdge } from "./support/second-edge.ts";
 const CROWD = 32;
 /** 2 s, and what a busy machine takes for two pages. */
 const MOMENT_MS = 2_500;
+const CONFIRM = { presence: "confirm" } as const;
 /** Events without a shop page: for the states of the line. */
 const EVENTS = {
   slow: { ratePerMinute: 1 },
   stopped: { ratePerMinute: 20 },
   short: { ratePerMinute: 600, lifetimeSeconds: 10, claimWindowSeconds: 5 },
+  asked: { ratePerMinute: 20, horizonSeconds: 60, ...CONFIRM },
+  "asked-now": { ratePerMinute: 600, claimWindowSeconds: 5, ...CONFIRM },
   later: { ratePerMinute: 60, startsAt: Date.now() + 3_600_000, joinableAt: Date.now() },
   away: { ratePerMinute: 60 },
 };
@@ -302,6 +305,73 @@ test("without JavaScript: joins by a form, looks again, goes in and buys", async
   await buyButton(page).click();
   await confirmation(page).waitFor();
   expect(fan.trouble).toEqual([]);
+});
+
+describe("asked whether they are there", () => {
+  const PRESS = "I’m here";
+
+  test("nobody goes in without a press; who does not has missed the turn, joins again, presses, and is in", async () => {
+    const { page } = await visit();
+    await page.goto(urlOf("asked-now"));
+    expect((await shown(page, ["confirm"])).headline).toBe("It is your turn. Are you here?");
+    expect((await shown(page, ["missed"])).headline).toBe("Your turn has passed");
+    await page.getByRole("button", { name: "Join the line again" }).click();
+    await shown(page, ["confirm"]);
+    // Its own pages are marked so that no search engine lists them.
+    const isIn = page.waitForResponse(
+      (answer) => answer.request().isNavigationRequest() && !("x-robots-tag" in answer.headers()),
+    );
+    await page.getByRole("button", { name: PRESS }).click();
+    await isIn;
+  });
+
+  test("before the turn, by keyboard and on the smallest screen; said once is said, also when the page is loaded again", async () => {
+    await appOf("asked").joinAll(10);
+    const { page, trouble } = await visit();
+    const claims: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/admissions")) claims.push(request.postData() ?? "");
+    });
+    await page.goto(urlOf("asked"));
+    const asked = await shown(page, ["confirm"]);
+    expect(asked.headline).toBe("Are you here?");
+    expect(asked.facts["left to press"]).toMatch(/^\d:\d{2}$/);
+    expect(await page.title()).toMatch(/^\d:\d{2} · Are you here\? · /);
+    expect(await overflowAtSmallest(page)).toBe(0);
+    await shoot(page, "asked");
+    await page.reload();
+    await shown(page, ["confirm"]);
+    expect(claims).toEqual([]);
+
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(PRESS);
+    await page.keyboard.press("Enter");
+    const known = await shown(page, ["known"]);
+    expect(known.facts["your turn"]).toBe(asked.facts["your turn"]);
+    await page.reload();
+    await shown(page, ["known"]);
+    expect(claims).toEqual(['{"confirmed":true}']);
+    expect(trouble).toEqual([]);
+  });
+
+  test("without JavaScript: a button, and then the page says when", async () => {
+    const { page, trouble } = await visit({ javaScriptEnabled: false });
+    await page.goto(urlOf("asked"));
+    await page.getByRole("button", { name: "Join the line" }).click();
+    const press = page.getByRole("button", { name: PRESS });
+    await eventually("the page asks", async () => {
+      if (await press.isVisible()) return true;
+      await page.goto(urlOf("asked"));
+      return press.isVisible();
+    });
+    expect(await overflowAtSmallest(page)).toBe(0);
+    await shoot(page, "asked-without-javascript");
+    await press.click();
+    await page.getByText("You have said that you are here").waitFor();
+    expect(await press.isVisible()).toBe(false);
+    expect(page.url()).toBe(urlOf("asked"));
+    expect(trouble).toEqual([]);
+  });
 });
 
 describe("who comes after the turn", () => {
