@@ -1,4 +1,6 @@
 import type { Row } from "./row.ts";
+import { dripAccuracy } from "./rows/drip-accuracy.ts";
+import { dripStep } from "./rows/drip-step.ts";
 import { edgePoll } from "./rows/edge-poll.ts";
 import { edgeVerifyAgain } from "./rows/edge-verify-again.ts";
 import { edgeVerifyFirst } from "./rows/edge-verify-first.ts";
@@ -23,6 +25,8 @@ export const ROWS: readonly Row[] = [
   jwksRefresh,
   mintJoin,
   mintMemory,
+  dripStep,
+  dripAccuracy,
   pageBytes,
   gateSmall,
   gateLarge,
