@@ -66,6 +66,7 @@ const eventFiguresSchema = z.looseObject({
   ...{ rate: count, approximationBudget: count, overdrivePercent: count, horizonSeconds: count },
   ...{ lifetimeSeconds: count, maxAdmissions: z.nullable(count) },
   ratePlan: z.array(z.unknown()),
+  presence: z.optional(z.string()),
   startsAt: z.optional(count),
   ...{ endsAt: count, highestNumber: count, waiting: count, upcoming: count, serving: count },
   ...{ claimed: count, lapsed: count },

@@ -121,11 +121,24 @@ describe("events change", () => {
     const world = await sale({ maxAdmissions: 5 });
     const now = world.clock.now();
     const args = "--budget 20 --overdrive 200 --horizon 90 --max-admissions none --ends-at +5h";
-    await change(world, [...args.split(" "), "--notice", "Soon", "--end-plan", "--yes"], {});
+    await change(
+      world,
+      [...args.split(" "), "--notice", "Soon", "--presence", "confirm", "--end-plan", "--yes"],
+      {},
+    );
     expect(patches(world)[0]?.body).toEqual({
       ...{ approximationBudget: 20, overdrivePercent: 200, horizonSeconds: 90 },
       ...{ maxAdmissions: null, endsAt: now + 300 * MINUTE, notice: "Soon", ratePlan: [] },
+      presence: "confirm",
     });
+  });
+
+  it("shows no drip for what changes none: whether fans are asked if they are there", async () => {
+    const world = await sale({ presence: "auto" });
+    const { out } = await change(world, ["--presence", "confirm", "--yes"], {});
+    expect(out).toMatch(/presence +"auto" -> "confirm"/);
+    expect(out).not.toContain("turns in minute");
+    expect(patches(world)[0]?.body).toEqual({ presence: "confirm" });
   });
 
   it("prints one document as the last line, with what was previewed", async () => {
@@ -165,6 +178,7 @@ describe("events change", () => {
     [["--step", "+5m"], /a time and a rate/],
     [["--step", "2026-13-01T10:00Z=5"], /a time like/],
     [["--rate", "1.5"], /a whole number/],
+    [["--presence", "perhaps"], /auto[^]*confirm/],
     [["--ends-at", "2026-06-01T10:00"], /a time like/],
   ])("refuses %j with exit code 2, and asks nobody", async (args, told) => {
     const world = await sale();
@@ -209,6 +223,7 @@ describe("events list and show", () => {
         overdrive       150 %
         horizon         1 min
         a slot lasts    10 min
+        presence        auto
         max admissions  none
         starts          1970-01-01 00:00:00 (20454 d ago)
         ends            04:00:00 (in 4 h)

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
+import { PRESENCES, type Presence } from "@vestibule/contracts/event-settings";
 import {
   HORIZON_SECONDS_MAX,
   HORIZON_SECONDS_MIN,
@@ -11,9 +12,6 @@ import {
   RATE_PER_MINUTE_MIN,
 } from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
-
-const PRESENCES = ["auto", "confirm"] as const;
-export type Presence = (typeof PRESENCES)[number];
 
 /** An option that was not given is undefined: a sale that is there keeps what it has. */
 export interface StartOptions {

@@ -2,7 +2,7 @@
  * The sale itself, through the admin APIs that an organizer uses: opened when there is none,
  * gone on with when there is, followed by the next one when it is over.
  */
-import type { EventChange, EventSettings } from "@vestibule/contracts/event-settings";
+import type { EventChange, EventSettings, Presence } from "@vestibule/contracts/event-settings";
 import {
   CLAIM_WINDOW_SECONDS_DEFAULT,
   LAST_CALL_SECONDS_DEFAULT,
@@ -12,7 +12,7 @@ import type { StockSettings } from "@vestibule/contracts/purchase-api";
 import { StartFailure } from "./failure.ts";
 import type { StoredSale } from "./home.ts";
 import { type Http, type HttpAnswer, jsonOf } from "./http.ts";
-import { DEFAULTS, type Presence, type StartOptions } from "./options.ts";
+import { DEFAULTS, type StartOptions } from "./options.ts";
 
 export const SKU = "seat";
 const SALE_DAYS = 30;

@@ -83,7 +83,9 @@ const bypassRule = z.strictObject({
   ),
 });
 
-const presence = z.enum(["auto", "confirm"]);
+export const PRESENCES = ["auto", "confirm"] as const;
+export type Presence = (typeof PRESENCES)[number];
+const presence = z.enum(PRESENCES);
 
 const rate = whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX);
 

@@ -31,6 +31,7 @@ export const eventsChange: Command<CliContext> = buildCommand<Flags, [string], C
       "  vestibule events change spring --rate 60 --ramp +5m=60 --step +15m=600",
       "  vestibule events change spring --end-plan",
       "  vestibule events change spring --budget 200 --overdrive 200",
+      "  vestibule events change spring --presence confirm",
       "  vestibule events change spring --max-admissions none --ends-at 2026-06-01T18:00+02:00 --yes",
     ].join("\n"),
   },

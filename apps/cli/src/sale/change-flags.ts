@@ -1,5 +1,5 @@
 /** What an organizer says of a change on the command line, as the mint takes it. */
-import type { EventChange } from "@vestibule/contracts/event-settings";
+import { type EventChange, PRESENCES, type Presence } from "@vestibule/contracts/event-settings";
 import { CliFailure, EXIT } from "../failure.ts";
 
 /** A moment of the mint's clock, or so long from now. */
@@ -21,6 +21,7 @@ export interface SaleFlags {
   readonly maxAdmissions?: number | "none" | undefined;
   readonly endsAt?: Moment | undefined;
   readonly notice?: string | undefined;
+  readonly presence?: Presence | undefined;
 }
 
 const count = (brief: string, placeholder: string) =>
@@ -69,6 +70,12 @@ export const SALE_FLAGS = {
     placeholder: "text",
     optional: true,
   },
+  presence: {
+    kind: "enum",
+    values: PRESENCES,
+    brief: "auto: fans go in by themselves; confirm: they are asked whether they are there",
+    optional: true,
+  },
 } as const;
 
 /**
@@ -94,6 +101,7 @@ export function changeOf(flags: SaleFlags, now: number): EventChange {
     maxAdmissions: flags.maxAdmissions === "none" ? null : flags.maxAdmissions,
     endsAt: flags.endsAt === undefined ? undefined : at(flags.endsAt),
     notice: flags.notice,
+    presence: flags.presence,
   };
   const said = Object.entries(change).filter(([, value]) => value !== undefined);
   if (said.length === 0)

@@ -12,7 +12,7 @@ export function previewLines(session: Session, preview: PreviewView): readonly s
   const { paint, human } = session;
   const width = human.columns;
   const { event, state, changes, takesHoldAt, at } = preview;
-  const isDrip = changes.some(({ field }) => !["title", "notice"].includes(field));
+  const isDrip = changes.some(({ field }) => !["title", "notice", "presence"].includes(field));
   const facts: [string, string][] = [
     ...changes.map(({ field, before, after }): [string, string] => [
       wordsOf(field),

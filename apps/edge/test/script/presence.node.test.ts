@@ -105,6 +105,23 @@ describe("presence: confirm", () => {
     expect(world.reloads).toBe(1);
   });
 
+  test("law 9: whoever has pressed goes in at their moment while nobody answers, also by a page that is loaded in it", async () => {
+    const pressed = open();
+    pressed.grant = granted;
+    await pressed.pass(2_000);
+    pressed.press("confirm");
+    await pressed.pass(100);
+    const loaded = open({ claimed: { opensAt, closesAt: opensAt + 600_000 } });
+    for (const world of [pressed, loaded]) {
+      world.dripStatus = 503;
+      world.grant = () => ({ status: 503 });
+      await world.pass(opensAt - NOW - world.ms - 100);
+      expect(world.reloads).toBe(0);
+      await world.pass(500);
+      expect(world.reloads).toBe(1);
+    }
+  });
+
   test("a slot that a hold cut and gave anew asks again: the pause may have been long", async () => {
     const world = open();
     world.grant = granted;
