@@ -82,6 +82,16 @@ export default defineConfig({
         },
       },
       {
+        // Its processes, killed and cut off under load: they want the machine for themselves.
+        test: {
+          ...shared,
+          name: "torture",
+          include: ["test/torture/**/*.test.ts"],
+          exclude: elsewhere,
+          fileParallelism: false,
+        },
+      },
+      {
         // The fences around all of the above.
         test: {
           ...shared,

@@ -26,13 +26,20 @@ const STOP_TIMEOUT_MS = 15_000;
 const LOG_CHARS_MAX = 8_000;
 const REMOVE_ATTEMPTS_MAX = 40;
 const REMOVE_PAUSE_MS = 50;
+const HELD_ATTEMPTS_MAX = 50;
+const HELD_PAUSE_MS = 100;
 const SUPERUSER = "vestibule";
 
 export interface LocalPostgres {
   readonly port: number;
+  /** Of the server that runs now: a restart makes another. */
   readonly pid: number;
   /** Connection URL of a database on this server. */
   url(database?: string): string;
+  /** SIGKILL: connections break, and the next start recovers from its log. */
+  kill(): Promise<void>;
+  /** Ends it, unless it was killed, and starts it again on the same port and data. */
+  restart(): Promise<void>;
   /** Ends connections, stops the server and removes its data when they were temporary. */
   stop(): Promise<void>;
 }
@@ -76,13 +83,9 @@ export async function startLocalPostgres(
     }
     if (options.isReplica === true) handOver(signalReplica(dataDir), ids);
     const port = options.port ?? (await freePort());
-    const server = await startServer({
-      bin,
-      dataDir,
-      port,
-      ids,
-      durable: options.durable ?? false,
-    });
+    const start = (): Promise<ChildProcess> =>
+      startServer({ bin, dataDir, port, ids, durable: options.durable ?? false });
+    let server = await start();
     // A run that is interrupted has no time to wait; temporary data need no clean end.
     const killAtExit = (): void => {
       server.kill(temporary ? "SIGQUIT" : "SIGINT");
@@ -91,12 +94,19 @@ export async function startLocalPostgres(
     process.once("exit", killAtExit);
     return {
       port,
-      pid: server.pid ?? 0,
+      get pid() {
+        return server.pid ?? 0;
+      },
       url: (database = "postgres") =>
         `postgres://${SUPERUSER}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`,
+      kill: () => endServer(server, "SIGKILL"),
+      restart: async () => {
+        await endServer(server, "SIGINT");
+        server = await afterKill(start);
+      },
       stop: async () => {
         process.off("exit", killAtExit);
-        await stopServer(server);
+        await endServer(server, "SIGINT");
         rmSync(home, { recursive: true, force: true });
       },
     };
@@ -236,13 +246,29 @@ function untilReady(server: ChildProcess): Promise<void> {
   });
 }
 
-async function stopServer(server: ChildProcess): Promise<void> {
+/** @param signal SIGINT is PostgreSQL's "fast": it ends sessions and writes a checkpoint */
+async function endServer(server: ChildProcess, signal: "SIGINT" | "SIGKILL"): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, "exit");
   const timer = setTimeout(() => server.kill("SIGKILL"), STOP_TIMEOUT_MS);
-  server.kill("SIGINT"); // "fast": ends sessions, writes a checkpoint
+  server.kill(signal);
   await ended;
   clearTimeout(timer);
+}
+
+/** The sessions of a killed server outlive it by a moment, in which PostgreSQL refuses to start beside them. */
+async function afterKill(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      const isHeld = /still in use|is another postmaster/.test(String(error));
+      if (!isHeld || attempt >= HELD_ATTEMPTS_MAX) throw error;
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, HELD_PAUSE_MS);
+    });
+  }
 }
 
 function environment(): NodeJS.ProcessEnv {

@@ -24,3 +24,19 @@ test("a server that was stopped answers nobody, and a wrong password opens nothi
   await expect(late`select 1`).rejects.toThrow(/ECONNREFUSED/);
   await late.end();
 });
+
+test("a server that is killed or restarted comes back on its port with what was committed", async () => {
+  const server = await startLocalPostgres();
+  const { pid } = server;
+  const sql = postgres(server.url(), { max: 1, onnotice: () => {} });
+  await sql`create table kept (n int)`;
+  await server.kill();
+  await expect(sql`select 1`).rejects.toThrow(/ECONNREFUSED|closed|ended/i);
+  await server.restart();
+  await sql`insert into kept values (1)`;
+  await server.restart();
+  expect(await sql`select n from kept`).toEqual([{ n: 1 }]);
+  expect(server.pid).not.toBe(pid);
+  await sql.end();
+  await server.stop();
+});

@@ -1,19 +1,14 @@
 /** Another location of the same Worker: the bundle of the running system, other variables, another port. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 
-import { ROOT, type System } from "../start-system.ts";
+import type { System } from "../start-system.ts";
 import { send } from "./app.ts";
-import { eventually } from "./eventually.ts";
+import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
 
-export interface SecondEdge {
-  readonly url: string;
+export interface SecondEdge extends EdgeProcess {
   /** Everything that it was given. */
   readonly vars: Readonly<Record<string, string>>;
-  stop(): Promise<void>;
 }
 
 /**
@@ -47,40 +42,8 @@ export async function startSecondEdge(
   const bundle = join(dataDir, "edge", "edge.js");
   const script = options.clock === undefined ? bundle : join(dataDir, "edge", `edge-${port}.js`);
   if (script !== bundle) writeFileSync(script, onAnotherClock(readFileSync(bundle, "utf8")));
-  const toml = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
-  const child = spawn(process.execPath, [join(ROOT, "apps/demo/src/edge-host.ts")], {
-    cwd: ROOT,
-    stdio: ["ignore", "ignore", "inherit"],
-    env: {
-      PATH: process.env["PATH"] ?? "",
-      TMPDIR: join(dataDir, "edge"),
-      EDGE_OPTIONS: JSON.stringify({
-        script,
-        port,
-        compatibilityDate: /^compatibility_date = "(.*)"$/m.exec(toml)?.[1],
-        compatibilityFlags: ["no_nodejs_compat", "no_nodejs_compat_v2"],
-        bindings: vars,
-      }),
-    },
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await eventually("the second edge listens", () => isListening(port), { withinMs: 60_000 });
-  return { url, vars, stop: () => stop(child) };
-}
-
-function isListening(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(port, "127.0.0.1");
-    probe.on("connect", () => resolve(probe.destroy() !== undefined));
-    probe.on("error", () => resolve(false));
-  });
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const closed = once(child, "close");
-  child.kill("SIGTERM");
-  await closed;
+  const edge = await startEdgeProcess({ script, port, vars, scratch: join(dataDir, "edge") });
+  return { ...edge, vars };
 }
 
 /** The Worker as it is deployed, on a machine whose clock a test sets. One isolate runs it. */

@@ -1,0 +1,64 @@
+/** Law 3: what opens in any stretch of time, by the slots that were shown and the claims that were answered. */
+import type { Claimed } from "../trace.ts";
+import type { Slots } from "./slots.ts";
+
+export interface DripTerms {
+  readonly ratePerMinute: number;
+  readonly overdrivePercent: number;
+  readonly claimWindowMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Of every window that begins and ends with a slot: no more than rate × time, what had lapsed by then, and the one at
+ * its edge; and no more than the overdrive whatever lapsed. A slot counts as lapsed once nobody who is seen here claimed it.
+ */
+export function dripViolations(
+  slots: Slots,
+  claimed: readonly Claimed[],
+  { ratePerMinute, overdrivePercent, claimWindowMs }: DripTerms,
+): readonly string[] {
+  const numbers = new Set(claimed.map(({ number }) => number));
+  const opens = [...slots.values()].toSorted((a, b) => a - b);
+  const lapses = [...slots]
+    .filter(([n]) => !numbers.has(n))
+    .map(([, at]) => at + claimWindowMs)
+    .toSorted((a, b) => a - b);
+  const steady = new Windows(ratePerMinute);
+  const fast = new Windows((ratePerMinute * overdrivePercent) / 100);
+  const found: string[] = [];
+  let lapsed = 0;
+  for (const at of opens) {
+    while ((lapses[lapsed] ?? Infinity) <= at) lapsed += 1;
+    const beyond = steady.add(at) - lapsed;
+    if (beyond >= 1) {
+      found.push(`law 3: at ${at} ${beyond.toFixed(2)} slots beyond the rate, ${lapsed} lapsed`);
+    }
+    const tooFast = fast.add(at);
+    if (tooFast >= 1)
+      found.push(`law 3: at ${at} ${tooFast.toFixed(2)} slots beyond the overdrive`);
+  }
+  return found;
+}
+
+/** The worst window that ends with the slot that was added last. */
+class Windows {
+  readonly #ratePerMinute: number;
+  #count = 0;
+  /** Lowest of slots × minute − rate × time before each slot so far. */
+  #lowest = Infinity;
+
+  constructor(ratePerMinute: number) {
+    this.#ratePerMinute = ratePerMinute;
+  }
+
+  /** By how many slots more than the rate allows, in any window up to here. */
+  add(at: number): number {
+    this.#lowest = Math.min(this.#lowest, this.#count * MINUTE_MS - this.#ratePerMinute * at);
+    this.#count += 1;
+    // Its own millisecond counts as time as well.
+    const here = this.#count * MINUTE_MS - this.#ratePerMinute * (at + 1);
+    return (here - this.#lowest) / MINUTE_MS;
+  }
+}
