@@ -36,7 +36,7 @@ function goodRun(): { trace: Trace; books: Lists } {
       ...moment,
       ...{ visitor, number, ticketNumber: number, holder: `sub ${number}`, shown: undefined },
     });
-    trace.claimed.push({ ...moment, visitor, number, jti, ...times });
+    trace.claimed.push({ ...moment, visitor, number, jti, kid: "a key", ...times });
     trace.entered.push({ ...later, edge: "edge 1", number, ...times, forged: false, status: 200 });
     trace.bought.push({ ...later, number, ...order, status: 201, code: "201" });
     trace.endings.push({ fan: visitor, ending: "bought", why: "" });

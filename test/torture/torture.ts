@@ -1,4 +1,5 @@
 /** One run: a world, a crowd, the faults, the calm after them, and what the checks say. */
+import { KeyRotation } from "./clients/key-rotation.ts";
 import { Crowd } from "./clients/crowd.ts";
 import { Watcher } from "./clients/watcher.ts";
 import { Faults } from "./faults.ts";
@@ -84,6 +85,12 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
   const crowd = new Crowd({ seed, rush, perSecond, locations, trace, skus: SKUS });
   crowd.start();
 
+  const rotation = new KeyRotation({
+    mints: () => world.mints.flatMap(({ process: { url } }) => url ?? []),
+    adminToken: world.adminToken,
+    say,
+  });
+  rotation.start();
   const hasStore = world.store !== undefined;
   if (!hasStore) say("there is no valkey-server and no redis-server on PATH: no faults of a store");
   const plan = planFaults({
@@ -95,7 +102,7 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
   await faults.bring(plan, () => Date.now() - began < withinMs);
   say(`no more faults; ${crowd.present} of ${crowd.count} fans are not through yet`);
   await crowd.end(CALM_MS + (crowd.present * 60_000) / TERMS.ratePerMinute);
-  for (const watcher of watchers) await watcher.stop();
+  for (const client of [rotation, ...watchers]) await client.stop();
   say("everybody is through or out of patience");
 
   const books = await readBooks(world, TERMS.event);

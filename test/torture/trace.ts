@@ -23,6 +23,8 @@ export interface Claimed extends Asked {
   readonly visitor: string;
   readonly number: number;
   readonly jti: string;
+  /** The key that signed the admission. */
+  readonly kid: string;
   readonly opensAt: number;
   readonly closesAt: number;
 }

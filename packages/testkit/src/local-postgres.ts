@@ -36,7 +36,7 @@ export interface LocalPostgres {
   readonly pid: number;
   /** Connection URL of a database on this server. */
   url(database?: string): string;
-  /** SIGKILL: connections break, and the next start recovers from its log. */
+  /** SIGKILL: its sessions end a moment later, and the next start recovers from its log. */
   kill(): Promise<void>;
   /** Ends it, unless it was killed, and starts it again on the same port and data. */
   restart(): Promise<void>;

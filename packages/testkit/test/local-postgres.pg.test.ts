@@ -31,7 +31,8 @@ test("a server that is killed or restarted comes back on its port with what was 
   const sql = postgres(server.url(), { max: 1, onnotice: () => {} });
   await sql`create table kept (n int)`;
   await server.kill();
-  await expect(sql`select 1`).rejects.toThrow(/ECONNREFUSED|closed|ended/i);
+  const answers = async (): Promise<boolean> => (await sql`select 1`.catch(() => [])).length > 0;
+  await expect.poll(answers).toBe(false);
   await server.restart();
   await sql`insert into kept values (1)`;
   await server.restart();

@@ -13,7 +13,7 @@ import {
   problemOf,
 } from "../../e2e/support/app.ts";
 import type { Ending, Trace } from "../trace.ts";
-import { type TokenClaims, claimsOf, forged } from "./tokens.ts";
+import { type TokenClaims, claimsOf, forged, kidOf } from "./tokens.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface Location {
@@ -142,7 +142,8 @@ export class Fan {
         const { jti = "" } = claimsOf(admission) as TokenClaims;
         const times = { opensAt, closesAt };
         const visitor = this.#visitor;
-        trace.claimed.push({ askedAt, at: Date.now(), visitor, number, jti, ...times });
+        const signed = { jti, kid: kidOf(admission) };
+        trace.claimed.push({ askedAt, at: Date.now(), visitor, number, ...signed, ...times });
         return { pass: { number, visitor, admission, ...times }, jti };
       }
       if (problemOf(answer) === "slot-over") return "missed";

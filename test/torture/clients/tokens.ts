@@ -9,7 +9,16 @@ export interface TokenClaims {
 
 /** The claims of a compact JWS, not verified. */
 export function claimsOf(token: string): unknown {
-  return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  return partOf(token, 1);
+}
+
+/** The key that it says it is signed with. */
+export function kidOf(token: string): string {
+  return (partOf(token, 0) as { kid: string }).kid;
+}
+
+function partOf(token: string, index: number): unknown {
+  return JSON.parse(Buffer.from(token.split(".")[index] ?? "", "base64url").toString());
 }
 
 /** The same with one character of its claims or of its signature changed. */

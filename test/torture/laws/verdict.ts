@@ -58,6 +58,7 @@ export function judge(trace: Trace, books: Books, terms: DripTerms): Verdict {
       "times without a mint": quiet.length,
       "longest of them, ms": Math.max(0, ...quiet.map(({ from, until }) => until - from)),
       "fans who went in meanwhile": enteredInSilence(entered, quiet),
+      "keys that signed admissions": new Set(claimed.map(({ kid }) => kid)).size,
       "terms of leaders": books.epoch,
     },
   };

@@ -53,6 +53,7 @@ export interface World {
   readonly purchases: readonly Place[];
   /** One event, as an app sees it through each location. */
   readonly apps: readonly App[];
+  readonly adminToken: string;
   /** Of a database on the server itself, past all wires. */
   databaseUrl(app: "mint" | "purchase"): string;
   stop(): Promise<void>;
@@ -155,7 +156,11 @@ async function start(
   undo.push(async () => void (await Promise.all(edges.map((edge) => edge.stop()))));
   const apps = edges.map(({ url }) => new App(url, options.event.event));
   await Promise.all(apps.map((app) => app.known()));
-  return { postgres, store, mints, purchases, apps, databaseUrl: (app) => postgres.url(app) };
+  return {
+    ...{ postgres, store, mints, purchases, apps },
+    adminToken: secrets.admin,
+    databaseUrl: (app) => postgres.url(app),
+  };
 }
 
 async function startPlace(
