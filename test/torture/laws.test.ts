@@ -200,6 +200,11 @@ const FAULTS: readonly {
     caughtBy: /law 9: while no mint answers, edge 1 answers 429 to the good admission of 16/,
   },
   {
+    name: "mints that are gone for long",
+    plant: ({ trace }) => Object.assign(trace.statements.at(-1)!, { askedAt: STARTED + 45_000 }),
+    caughtBy: /liveness: no mint answered for 35990 ms/,
+  },
+  {
     name: "a fan who waits for ever",
     plant: ({ trace }) => change(trace.endings, { ending: "still-waits" }),
     caughtBy: /liveness: visitor 1 still-waits/,

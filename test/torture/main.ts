@@ -1,4 +1,4 @@
-/** `pnpm torture [--faults N] [--seed S] [--minutes M]`: real processes, killed and cut off under load. */
+/** `pnpm torture [--faults N] [--seed S] [--minutes M] [--logs DIR]`: real processes, killed and cut off under load. */
 import { parseArgs } from "node:util";
 
 import { torture, type TortureReport } from "./torture.ts";
@@ -9,7 +9,7 @@ const MINUTES_DEFAULT = 15;
 const MINUTES_MAX = 1_440;
 const SEEDS = 2 ** 31;
 const SHOWN_MAX = 20;
-const USAGE = "pnpm torture [--faults N] [--seed S] [--minutes M]";
+const USAGE = "pnpm torture [--faults N] [--seed S] [--minutes M] [--logs DIR]";
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== "--"),
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     faults: { type: "string", default: String(FAULTS_DEFAULT) },
     seed: { type: "string", default: String(1 + (Date.now() % SEEDS)) },
     minutes: { type: "string", default: String(MINUTES_DEFAULT) },
+    logs: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
     pace: { min: 500, max: 4_500 },
     rush: 150,
     fansPerSecond: 6,
+    logs: values.logs,
     say: (line) => console.log(line),
   });
   console.log(`\n${summaryOf(report)}`);
@@ -49,7 +51,8 @@ async function main(): Promise<void> {
 }
 
 function summaryOf(report: TortureReport): string {
-  const { violations, checked, endings, faults, answers, logged, failedStarts } = report;
+  const { violations, checked, endings, faults, answers, logged, failedStarts, latestTimerMs } =
+    report;
   const table = (title: string, entries: Iterable<readonly [string, number]>): string =>
     [title, ...[...entries].map(([name, count]) => `${String(count).padStart(8)}  ${name}`)].join(
       "\n",
@@ -61,6 +64,7 @@ function summaryOf(report: TortureReport): string {
     table("how fans ended", Object.entries(endings)),
     table("answers", byName(answers)),
     table("errors in logs", [...logged, ["starts that failed", failedStarts]]),
+    table("this machine", [["latest timer of ours, ms", latestTimerMs]]),
     violations.length === 0
       ? "every law held"
       : [`${violations.length} violations`, ...shown].join("\n"),

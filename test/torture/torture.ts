@@ -1,6 +1,8 @@
 /** One run: a world, a crowd, the faults, the calm after them, and what the checks say. */
-import { KeyRotation } from "./clients/key-rotation.ts";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
 import { Crowd } from "./clients/crowd.ts";
+import { KeyRotation } from "./clients/key-rotation.ts";
 import { Watcher } from "./clients/watcher.ts";
 import { Faults } from "./faults.ts";
 import { judge, type Verdict } from "./laws/verdict.ts";
@@ -18,6 +20,8 @@ export interface TortureOptions {
   readonly pace: { readonly min: number; readonly max: number };
   readonly rush: number;
   readonly fansPerSecond: number;
+  /** A directory for the logs of the processes; without it they are not kept. */
+  readonly logs?: string | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -29,6 +33,8 @@ export interface TortureReport extends Verdict {
   /** Errors in the logs of the processes, by message; outages explain most. */
   readonly logged: ReadonlyMap<string, number>;
   readonly failedStarts: number;
+  /** How late our own timers were at worst: beyond a second, faults and clients were not what they should be. */
+  readonly latestTimerMs: number;
 }
 
 const MINTS = 3;
@@ -47,6 +53,7 @@ const STOCK = { [SKUS.scarce]: 30, [SKUS.plenty]: 1_000_000 };
 /** After the last fault, besides the time that the line itself takes. */
 const CALM_MS = 45_000;
 const LEADS_MS = 1_000;
+const SILENCE_TOLD_MS = 3_000;
 
 /** @throws Error when the world does not start. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
@@ -57,6 +64,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     edges: EDGES,
     event: TERMS,
     stock: STOCK,
+    logs: options.logs,
     onTrouble: (trouble) => trace.troubles.push(trouble),
   });
   try {
@@ -69,16 +77,25 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
 async function run(world: World, trace: Trace, options: TortureOptions): Promise<TortureReport> {
   const { seed, pace, withinMs } = options;
   const began = Date.now();
+  const lateness = monitorEventLoopDelay({ resolution: 20 });
+  lateness.enable();
   const say = (line: string): void =>
     options.say(`${((Date.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
-  const mints = world.mints.map(({ process }) =>
-    watch(process.name, trace, () => {
-      return process.url === undefined ? undefined : `${process.url}/v1/events/torture/drip`;
-    }),
-  );
+  let answeredAt = began;
+  const onAnswer = (at: number): void => {
+    const silentMs = at - answeredAt;
+    answeredAt = Math.max(answeredAt, at);
+    if (silentMs >= SILENCE_TOLD_MS) say(`a mint answers again, after ${silentMs} ms`);
+  };
+  const mints = world.mints.map(({ process }) => {
+    const url = (): string | undefined =>
+      process.url === undefined ? undefined : `${process.url}/v1/events/${TERMS.event}/drip`;
+    return new Watcher({ source: process.name, trace, url, onAnswer }).start();
+  });
   const locations = world.apps.map((app, index) => {
     const name = `edge ${index + 1}`;
-    return { name, app, drip: watch(name, trace, () => app.endpoint("drip")) };
+    const url = (): string => app.endpoint("drip");
+    return { name, app, drip: new Watcher({ source: name, trace, url }).start() };
   });
   const watchers = [...mints, ...locations.map(({ drip }) => drip)];
   const { rush, fansPerSecond: perSecond } = options;
@@ -114,12 +131,9 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
     endings: counted(trace.endings.map(({ ending }) => ending)),
     answers: trace.answers,
     logged: summed(processes.map(({ errors }) => errors)),
+    latestTimerMs: Math.round(lateness.max / 1_000_000),
     failedStarts: processes.reduce((sum, { failedStarts }) => sum + failedStarts, 0),
   };
-}
-
-function watch(source: string, trace: Trace, url: () => string | undefined): Watcher {
-  return new Watcher({ source, trace, url }).start();
 }
 
 /** The one that answered last, if that was just now. */

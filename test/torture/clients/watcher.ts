@@ -16,6 +16,7 @@ export interface WatcherOptions {
   /** Where its drip is now; `undefined` while it is down. */
   readonly url: () => string | undefined;
   readonly trace: Trace;
+  readonly onAnswer?: (at: number) => void;
 }
 
 export class Watcher {
@@ -61,6 +62,7 @@ export class Watcher {
     // A mint signs it, a location shows what it says.
     const view = (text.startsWith("{") ? JSON.parse(text) : claimsOf(text)) as DripView;
     this.answeredAt = at;
+    this.#options.onAnswer?.(at);
     if (view.seq >= (this.view?.seq ?? 0)) this.view = view;
     const { seq, serving, state, segments, issued, committed } = view;
     trace.listed(segments);

@@ -8,6 +8,8 @@ export interface Silence {
 }
 
 const SILENCE_MS_MIN = 1_500;
+/** No fault lasts 10 s, and a takeover takes 5 s; some follow each other. */
+const SILENCE_MS_MAX = 30_000;
 /** Of a token, not of a purchase. */
 const REFUSALS = new Set(["admission-required", "forbidden", "unauthorized"]);
 
@@ -22,6 +24,14 @@ export function silences(statements: readonly Statement[]): readonly Silence[] {
     last = last === Infinity ? at : Math.max(last, at);
   }
   return found;
+}
+
+/** Some mint leads again soon, whatever happened to the others. */
+export function longSilences(quiet: readonly Silence[]): readonly string[] {
+  return quiet
+    .map(({ from, until }) => until - from)
+    .filter((ms) => ms > SILENCE_MS_MAX)
+    .map((ms) => `liveness: no mint answered for ${ms} ms`);
 }
 
 /** In its time a genuine admission is let in everywhere, mint or no mint; nothing else ever is. */

@@ -3,6 +3,7 @@ import type { Books, Trace } from "../trace.ts";
 import {
   admissionViolations,
   enteredInSilence,
+  longSilences,
   refusedPurchases,
   silences,
 } from "./admission-law.ts";
@@ -42,6 +43,7 @@ export function judge(trace: Trace, books: Books, terms: DripTerms): Verdict {
       ...bookViolations(trace, slots, books),
       ...admissionViolations(entered, quiet),
       ...refusedPurchases(trace),
+      ...longSilences(quiet),
       ...calmViolations(trace),
     ],
     checked: {

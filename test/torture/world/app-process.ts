@@ -1,6 +1,7 @@
 /** One of our apps in a process of its own, kept running as an orchestrator does. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,6 +22,8 @@ export interface AppOptions {
   readonly app: "mint" | "purchase";
   readonly environment: Readonly<Record<string, string>>;
   readonly onListening: (port: number) => void;
+  /** Its log is kept here, all starts in one file. */
+  readonly logFile?: string | undefined;
   /** What no fault of ours explains: it ended by itself, or did not end when it was asked to. */
   readonly onTrouble: (trouble: string) => void;
 }
@@ -113,6 +116,8 @@ export class AppProcess {
 
   /** The port, when this line says that it listens. */
   #read(line: string): number | undefined {
+    const { logFile } = this.#options;
+    if (logFile !== undefined) appendFileSync(logFile, `${line}\n`);
     this.#tail = [...this.#tail, line].slice(-TAIL_LINES);
     if (!line.startsWith("{")) return undefined;
     const { level, msg, url } = JSON.parse(line) as { level: string; msg: string; url?: string };

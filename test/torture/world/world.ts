@@ -1,7 +1,7 @@
 /** The whole system as real processes: PostgreSQL, a store when there is one, mints, purchase APIs, locations; wires between. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly edges: number;
   readonly event: EventTerms;
   readonly stock: Readonly<Record<string, number>>;
+  /** A directory for the logs of the processes; without it they are not kept. */
+  readonly logs?: string | undefined;
   readonly onTrouble: (trouble: string) => void;
 }
 
@@ -85,6 +87,7 @@ async function start(
   options: WorldOptions,
   undo: (() => Promise<void> | void)[],
 ): Promise<Omit<World, "stop">> {
+  if (options.logs !== undefined) mkdirSync(options.logs, { recursive: true });
   const place = temporaryPlace();
   undo.push(() => rmSync(place, { recursive: true, force: true }));
   const built = buildWorker(place);
@@ -190,6 +193,7 @@ async function startPlace(
     onListening: (port) => {
       front.target = port;
     },
+    logFile: options.logs && join(options.logs, `${name.replace(" ", "-")}.log`),
     onTrouble: options.onTrouble,
   });
   return { process, database, front };
