@@ -38,6 +38,7 @@ const STEPS: readonly Step[] = [
   project("simulation", "a thousand sales in virtual time, with everything going wrong"),
   project("integration", "on a real PostgreSQL, and on a real Valkey or Redis"),
   project("e2e", "the running system, over HTTP and in a browser"),
+  project("torture", "its processes, killed and cut off under load"),
 ];
 
 async function main(words: readonly string[]): Promise<void> {
