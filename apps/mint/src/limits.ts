@@ -18,6 +18,10 @@ export const PREVIEW_MINUTES = 30;
 
 /** Renewals and takeovers decide within the time to live: they do not wait longer than this. */
 export const LEASE_DEADLINE_MS = 2_000;
+/** A takeover waits for grants that are on their way this long; then those that have gone silent are cut off. */
+export const LEASE_LOCK_MS = 400;
+/** A grant whose mint says nothing for so long is not on its way. */
+export const HOLDER_SILENT_MS = 1_000;
 /** Random bytes of the name of a process. */
 export const HOLDER_BYTES = 16;
 
@@ -147,6 +151,14 @@ export const CLOCK_LOOK_DEADLINE_MS = 2_000;
 
 assert(LEASE_RENEW_EVERY_MS * 2 < LEASE_TTL_MS, "two renewals fit into the lease");
 assert(LEASE_DEADLINE_MS < LEASE_TTL_MS, "a renewal is over before the lease is");
+assert(
+  LEASE_LOCK_MS * 2 < LEASE_DEADLINE_MS,
+  "a takeover does not wait out its deadline for a lock",
+);
+assert(
+  HOLDER_SILENT_MS < LEASE_TTL_MS,
+  "whoever kept the lease from being renewed is silent by then",
+);
 assert(BLOCK_NUMBERS_MIN < BLOCK_NUMBERS_MAX, "blocks can adapt");
 assert(
   SAFETY_GAP_NUMBERS >= 4 * BLOCK_NUMBERS_MAX,

@@ -154,3 +154,31 @@ it("a mint that led never leads from a state older than what it signed, also whe
   expect(mint.said).toContain("database-forgot");
   await mint.leadership.stop();
 });
+
+it("a clean end gives its numbers back after a reservation that was on its way, so that it leaves no gap", async () => {
+  const mint = await leading();
+  const { sequencer } = mint.entry.line;
+  await sequencer.refilled();
+  sequencer.take();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const { store } = mint;
+  const reserve = store.reserveNumbers.bind(store);
+  const release = store.releaseLease.bind(store);
+  store.reserveNumbers = async (...args) => {
+    await promise;
+    order.push("reserved");
+    return reserve(...args);
+  };
+  store.releaseLease = async (...args) => {
+    order.push("released");
+    return release(...args);
+  };
+  sequencer.reserveAhead();
+  const stopped = mint.leadership.stop();
+  await new Promise(setImmediate);
+  resolve();
+  await stopped;
+  expect(order).toEqual(["reserved", "released"]);
+  expect(mint.store.recordOf("spring")).toMatchObject({ reserved: 1 });
+});

@@ -124,4 +124,19 @@ describe("the sequencer", () => {
     expect(sequencer.take()).toBeUndefined();
     await expect(sequencer.refilled()).rejects.toMatchObject({ code: "unavailable" });
   });
+
+  it("is idle once no reservation is on its way, however it ends", async () => {
+    const { sequencer, pending } = world();
+    for (const end of ["resolve", "reject"] as const) {
+      sequencer.reserveAhead();
+      let isIdle = false;
+      const idle = sequencer.idle().then(() => (isIdle = true));
+      await new Promise(setImmediate);
+      expect(isIdle).toBe(false);
+      pending.shift()?.[end]();
+      await idle;
+    }
+    sequencer.stop();
+    await sequencer.idle();
+  });
 });

@@ -218,7 +218,7 @@ export class EventLine {
 
   async close(): Promise<void> {
     this.sequencer.stop();
-    await this.#queue.idle();
+    await Promise.all([this.sequencer.idle(), this.#queue.idle()]);
   }
 
   async #reload(): Promise<void> {

@@ -32,7 +32,7 @@ export class Sequencer {
   /** Asked for in one piece. */
   #run = 0;
   #reservedAt = 0;
-  #reserving = false;
+  #reserving: Promise<void> | undefined;
   #stopped = false;
 
   constructor({ first, reserve, clock, queueMax = JOIN_QUEUE_MAX }: SequencerOptions) {
@@ -97,18 +97,17 @@ export class Sequencer {
 
   /** Starts a reservation unless one is on its way. Its failure reaches whoever waits. */
   reserveAhead(): void {
-    if (this.#reserving || this.#stopped) return;
-    this.#reserving = true;
+    if (this.#reserving !== undefined || this.#stopped) return;
     this.#adapt();
     const through = Math.max(this.#through, this.#next - 1) + Math.max(this.#size, this.#run);
-    this.#reserve(through).then(
+    this.#reserving = this.#reserve(through).then(
       () => {
-        this.#reserving = false;
+        this.#reserving = undefined;
         this.#through = Math.max(this.#through, through);
         this.#wake();
       },
       (error: unknown) => {
-        this.#reserving = false;
+        this.#reserving = undefined;
         for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
       },
     );
@@ -119,6 +118,11 @@ export class Sequencer {
     this.#stopped = true;
     const error = unavailable(STOPPED);
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+  }
+
+  /** Resolves when no reservation is on its way: one that arrives after the numbers were given back would leave a gap. */
+  async idle(): Promise<void> {
+    await this.#reserving;
   }
 
   #keepAhead(): void {

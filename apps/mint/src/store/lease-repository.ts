@@ -1,6 +1,7 @@
 import type { Database, Sql, Transaction } from "@vestibule/db/connect";
 import { databaseErrorCode } from "@vestibule/db/errors";
-import { LEASE_DEADLINE_MS } from "../limits.ts";
+import { AppError } from "@vestibule/kernel/app-error";
+import { HOLDER_SILENT_MS, LEASE_DEADLINE_MS, LEASE_LOCK_MS } from "../limits.ts";
 import { bigints, texts } from "./arrays.ts";
 import { writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
@@ -19,8 +20,17 @@ export function leaseRepository(
   database: Database,
 ): Pick<MintStore, "acquireLease" | "renewLease" | "releaseLease"> {
   return {
-    acquireLease: (request) =>
-      database.transaction((sql) => acquire(sql, request), { deadlineMs: LEASE_DEADLINE_MS }),
+    acquireLease: async (request) => {
+      const deadline = { deadlineMs: LEASE_DEADLINE_MS };
+      const attempt = () => database.transaction((sql) => acquire(sql, request), deadline);
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        await database.run(endSilentHolders, deadline);
+        return attempt();
+      }
+    },
 
     renewLease: (lead, ttlMs) =>
       database.run(
@@ -64,6 +74,7 @@ async function acquire(sql: Transaction, request: LeaseRequest): Promise<LeaseAn
     select epoch, released or expires_at < clock_timestamp() as free from lease where id = 1`;
   if (seen === undefined) throw new Error("the lease has a row");
   if (!seen.free) return { epoch: seen.epoch };
+  await sql`select set_config('lock_timeout', ${String(LEASE_LOCK_MS)}, true)`;
   const [row] = await sql<Row[]>`
     select epoch, released, history,
            floor(extract(epoch from clock_timestamp() - expires_at) * 1000)::bigint + ${ttlMs}::bigint as silent
@@ -83,6 +94,23 @@ async function acquire(sql: Transaction, request: LeaseRequest): Promise<LeaseAn
            expires_at = clock_timestamp() + ${`${ttlMs} milliseconds`}::interval
      where id = 1`;
   return { lead: { holder, epoch, history }, forgotten };
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof AppError && databaseErrorCode(error.cause) === "55P03";
+}
+
+/**
+ * Ends connections that keep the lease's row locked and say nothing: their mint is stopped, or cut off from here. PostgreSQL's
+ * own timeouts come later, and not at all for one that was cut off while it prepared a statement. Any role may end its own.
+ */
+async function endSilentHolders(sql: Sql): Promise<void> {
+  await sql`
+    select pg_terminate_backend(a.pid)
+      from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.relation = 'lease'::regclass and l.granted and a.pid <> pg_backend_pid()
+       and a.wait_event_type = 'Client'
+       and a.state_change < clock_timestamp() - ${`${HOLDER_SILENT_MS} milliseconds`}::interval`;
 }
 
 async function readHistory(sql: Transaction): Promise<string | undefined> {

@@ -33,6 +33,11 @@ export class DatabaseWay {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
+  /** What PostgreSQL answers is lost; what it is asked still arrives, on the connections that there are. */
+  loseAnswers(): void {
+    for (const [, upstream] of this.#pairs) upstream.pause();
+  }
+
   /** New connections reach PostgreSQL again; the old ones are dead. */
   mend(): void {
     this.#isCut = false;

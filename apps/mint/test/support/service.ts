@@ -213,11 +213,18 @@ export class MintProcess {
     databaseUrl: string,
     environment: Record<string, string> = {},
   ): Promise<MintProcess> {
-    const { child, firstLine } = await spawnMint(databaseUrl, environment);
-    const url = await firstLine("listening");
-    const mint = new MintProcess(child, url);
+    const mint = await MintProcess.standby(databaseUrl, environment);
     await mint.client.ready();
     return mint;
+  }
+
+  /** Listens, and is not waited for until it leads. */
+  static async standby(
+    databaseUrl: string,
+    environment: Record<string, string> = {},
+  ): Promise<MintProcess> {
+    const { child, firstLine } = await spawnMint(databaseUrl, environment);
+    return new MintProcess(child, await firstLine("listening"));
   }
 
   async kill(signal: "SIGKILL" | "SIGTERM"): Promise<void> {

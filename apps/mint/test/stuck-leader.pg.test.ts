@@ -1,0 +1,76 @@
+/** A leader that is lost in the middle of a grant: its connection keeps the lease's row locked, and nobody ends it. */
+import { connectDatabase, type Database } from "@vestibule/db/connect";
+import { migrate } from "@vestibule/db/migrate";
+import { epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MIGRATIONS, postgresStore } from "../src/store/postgres-store.ts";
+import type { Lead, MintStore } from "../src/store/store.ts";
+import { DatabaseWay } from "./support/database-way.ts";
+import { settings } from "./support/settings.ts";
+import { codeOf } from "./support/world.ts";
+
+const at = epochMs(1_700_000_000_000);
+/** A lease's rest, a look each half second, and the wait for grants that are on their way. */
+const TAKEOVER_MS_MAX = 2_500;
+
+describe("a leader that is lost in the middle of a grant", () => {
+  let way: DatabaseWay;
+  let near: Database;
+  let far: Database;
+  let lost: MintStore;
+  let lead: Lead;
+  beforeEach(async () => {
+    const url = await freshDatabase();
+    way = await DatabaseWay.to(url);
+    near = connectDatabase({ url, applicationName: "standby" });
+    far = connectDatabase({ url: way.url, applicationName: "leader", connectionsMax: 1 });
+    await migrate(near, MIGRATIONS);
+    lost = postgresStore(far);
+    const held = await lost.acquireLease({ holder: "lost", ttlMs: 500, gapNumbers: 10 });
+    lead = held.lead!;
+    const audit = { actor: "test", action: "create", detail: {} };
+    await lost.createEvent(lead, { settings: settings(), at, audit });
+  });
+  afterEach(async () => {
+    way.close();
+    await Promise.all([near.close(), far.close({ graceMs: 0 })]);
+  });
+
+  const step = (lose: () => void) =>
+    codeOf(
+      lost.step(lead, {
+        ...{ event: "spring", lineVersion: 0, settle: [] },
+        decide: () => {
+          lose();
+          // A statement that this connection has not prepared yet: PostgreSQL waits for its second half.
+          return { segments: [{ base: ticketNumber(1), count: 1, from: at, until: at }] };
+        },
+      }),
+    );
+
+  const cuts: readonly (readonly [string, (way: DatabaseWay) => void])[] = [
+    ["while it has the word", (cut) => cut.cut()],
+    [
+      "while a statement is prepared, for which PostgreSQL has no timeout",
+      (cut) => cut.loseAnswers(),
+    ],
+  ];
+
+  it.for(cuts)("keeps nobody from leading: %s", { timeout: 60_000 }, async ([, lose]) => {
+    const grant = step(() => lose(way));
+    const from = performance.now();
+    const standby = postgresStore(near);
+    const ask = () => standby.acquireLease({ holder: "next", ttlMs: 60_000, gapNumbers: 10 });
+    await expect
+      .poll(async () => (await ask().catch(() => undefined))?.lead?.epoch, {
+        interval: 500,
+        timeout: 20_000,
+      })
+      .toBe(lead.epoch + 1);
+    expect(performance.now() - from).toBeLessThan(TAKEOVER_MS_MAX);
+    way.close();
+    expect(await grant).toBe("unavailable");
+    expect((await standby.loadEvent("spring"))!.segments).toEqual([]);
+  });
+});
