@@ -15,6 +15,7 @@ export const ISSUER = "https://bench.example";
 export interface MintCandidate {
   readonly pid: number;
   readonly port: number;
+  readonly adminToken: string;
 }
 
 export async function startMint(bench: Bench): Promise<MintCandidate> {
@@ -55,7 +56,7 @@ export async function startMint(bench: Bench): Promise<MintCandidate> {
   });
   if (created.status !== 201)
     throw new Error(`the mint made no event: ${created.status} ${created.body}`);
-  return { pid: mint.pid, port };
+  return { pid: mint.pid, port, adminToken };
 }
 
 /** `BENCH_MINT_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/profile"` shows where the mint's time goes. */

@@ -10,8 +10,10 @@ import { jwksRefresh } from "./rows/jwks-refresh.ts";
 import { keysLookup } from "./rows/keys-lookup.ts";
 import { limiterFloor } from "./rows/limiter-floor.ts";
 import { limiterPeer } from "./rows/limiter-peer.ts";
+import { mintClaims } from "./rows/mint-claims.ts";
 import { mintJoin } from "./rows/mint-join.ts";
 import { mintMemory } from "./rows/mint-memory.ts";
+import { mintPremint } from "./rows/mint-premint.ts";
 import { pageBytes } from "./rows/page-bytes.ts";
 import { purchaseWin } from "./rows/purchase-win.ts";
 import { valkeyKilled } from "./rows/valkey-killed.ts";
@@ -24,6 +26,8 @@ export const ROWS: readonly Row[] = [
   keysLookup,
   jwksRefresh,
   mintJoin,
+  mintPremint,
+  mintClaims,
   mintMemory,
   dripStep,
   dripAccuracy,

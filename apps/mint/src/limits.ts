@@ -61,7 +61,9 @@ export const PREMINTS_AT_ONCE_MAX = 4;
 /** Batches of one event whose record failed, and which nobody has asked for again; more get 503. */
 export const PREMINTS_IN_DOUBT_MAX = 64;
 /** Signatures of one batch under way: enough for every core, and no long wait for a join's. */
-export const BULK_SIGNATURES_AT_ONCE = 64;
+export const BULK_SIGNATURES_AT_ONCE = 128;
+/** Each half of the young generation of the thread that signs batches, MiB. */
+export const BULK_SEMI_SPACE_MIB = 16;
 /** Numbers waiting for a slot on demand, by runs; more get 503. */
 export const DEMAND_RUNS_MAX = 10_000;
 

@@ -1,5 +1,4 @@
 /** The mint's two verbs for fans, join and claim, on whichever term there is. */
-import type { PremintAnswer } from "@vestibule/contracts/premint-api";
 import type {
   ClaimAnswer,
   ClaimRequest,
@@ -13,7 +12,7 @@ import { opensAt } from "@vestibule/drip/segment";
 import { problem } from "@vestibule/service/problems";
 import type { CreditReader } from "./credit-reader.ts";
 import type { LineEntry, LineTerm } from "./lead/line-term.ts";
-import { BULK_SIGNATURES_AT_ONCE, PREMINTS_AT_ONCE_MAX } from "./limits.ts";
+import { PREMINTS_AT_ONCE_MAX } from "./limits.ts";
 import type { EventLine } from "./line/event-line.ts";
 import { assertJoinable, isEnded } from "./line/event-state.ts";
 import type { PremintBatch } from "./line/premint-desk.ts";
@@ -145,9 +144,10 @@ export class Mint {
    * Places for a batch of people, beforehand: tickets in their order, from the first number on. The numbers
    * are on record before anything is signed.
    *
+   * @returns a `PremintAnswer` as JSON in UTF-8.
    * @throws AppError `event-not-found`, and all of `PremintDesk.grant`.
    */
-  async premint(event: string, batch: PremintBatch): Promise<PremintAnswer> {
+  async premint(event: string, batch: PremintBatch): Promise<Uint8Array<ArrayBuffer>> {
     const entry = this.entry(event);
     if (this.#premints >= PREMINTS_AT_ONCE_MAX) throw unavailable("too many batches at once");
     this.#premints += 1;
@@ -155,32 +155,12 @@ export class Mint {
       const wasQuiet = entry.line.isQuiet();
       const { first } = await entry.premints.grant(batch);
       if (wasQuiet) this.#term()?.tickSoon(entry);
-      const tickets = await this.#signAll(entry.line, first, batch.subs);
-      return { first, tickets };
+      const iat = toSeconds(this.#clock.now());
+      const exp = epochSeconds(Math.floor(entry.line.record.settings.endsAt / 1_000));
+      return await this.#tokens.tickets({ event, first, subs: batch.subs, iat, exp });
     } finally {
       this.#premints -= 1;
     }
-  }
-
-  /** Runtime's threads sign; a bounded part of them at once, so that the joins of that moment get their turn. */
-  async #signAll(
-    { event, record }: EventLine,
-    first: number,
-    subs: readonly string[],
-  ): Promise<string[]> {
-    const iat = toSeconds(this.#clock.now());
-    const exp = epochSeconds(Math.floor(record.settings.endsAt / 1_000));
-    const tickets: string[] = [];
-    let next = 0;
-    const lane = async (): Promise<void> => {
-      while (next < subs.length) {
-        const index = next++;
-        const sub = subs[index] ?? "";
-        tickets[index] = await this.#tokens.ticket({ event, sub, n: first + index, iat, exp });
-      }
-    };
-    await Promise.all(Array.from({ length: BULK_SIGNATURES_AT_ONCE }, lane));
-    return tickets;
   }
 
   /**

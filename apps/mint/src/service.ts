@@ -22,6 +22,7 @@ import { addSupplyRoutes } from "./http/supply-routes.ts";
 import type { MintConfig } from "./config.ts";
 import { creditReader } from "./credit-reader.ts";
 import { createEdges, type Edges } from "./edges/edges.ts";
+import type { BulkTickets } from "./keys/bulk-tickets.ts";
 import { KeyKeeper } from "./keys/key-keeper.ts";
 import { KeyLoop } from "./keys/key-loop.ts";
 import { keyFacts } from "./keys/key-policy.ts";
@@ -57,6 +58,8 @@ export interface MintParts {
   readonly randomness: Randomness;
   readonly timers: Timers;
   readonly log: Log;
+  /** Signs batches of tickets; in this thread when absent. */
+  readonly bulk?: BulkTickets;
   /** Told of trouble that no retry mends: the process should end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -86,6 +89,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
     issuer: config.issuer,
     skewSeconds: SKEW_SECONDS_DEFAULT,
     ring: () => keeper.ring,
+    bulk: parts.bulk,
   });
   const leadership = leadershipOf(parts, { store, keeper, tokens });
   const recent = new RecentJoins({

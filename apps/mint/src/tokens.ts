@@ -20,6 +20,14 @@ export interface TicketClaims {
 export interface Tokens extends StatementSigner {
   subOf(visitor: string): Sub;
   ticket(claims: TicketClaims): Promise<string>;
+  /** Of a batch, from number `first` on: a `PremintAnswer` as JSON in UTF-8. */
+  tickets(batch: {
+    readonly event: string;
+    readonly first: number;
+    readonly subs: readonly string[];
+    readonly iat: EpochSeconds;
+    readonly exp: EpochSeconds;
+  }): Promise<Uint8Array<ArrayBuffer>>;
   admission(claims: {
     readonly event: string;
     readonly sub: string;

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { premintAnswerSchema } from "@vestibule/contracts/premint-api";
 import { AppError } from "@vestibule/kernel/app-error";
 import { hashVisitor } from "@vestibule/token/visitor";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
 import { declareSoldout, end } from "../src/line/organizer.ts";
 import type { MemoryStore } from "./support/memory-store.ts";
 import { codeOf, ISSUER, memoryWorld, type World } from "./support/world.ts";
@@ -24,8 +26,10 @@ function loseAnswer(store: MemoryStore, name: "recordPremint", { stored }: { sto
   };
 }
 
-const premint = (world: World<MemoryStore>, batch: string, subs: readonly string[]) =>
-  world.mint.premint("spring", { batch, subs, actor });
+async function premint(world: World<MemoryStore>, batch: string, subs: readonly string[]) {
+  const bytes = await world.mint.premint("spring", { batch, subs, actor });
+  return z.parse(premintAnswerSchema, JSON.parse(new TextDecoder().decode(bytes)));
+}
 
 describe("places given beforehand", () => {
   it("gives each their number, in order, by tickets that the verifier of the edge takes", async () => {

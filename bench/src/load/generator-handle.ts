@@ -45,4 +45,18 @@ export class Generator {
     if (answer.type === "fired") return answer;
     throw new Error(`${side}: ${answer.type === "failed" ? answer.message : "no answer"}`);
   }
+
+  /**
+   * Sends `count` requests by the clock, whatever becomes of earlier ones, and waits for every answer.
+   *
+   * @throws Error at the first wrong answer.
+   */
+  async pace(
+    side: string,
+    { count, perSecond }: { readonly count: number; readonly perSecond: number },
+  ): Promise<Extract<FromGenerator, { type: "paced" }>> {
+    const answer = await this.#ask({ type: "pace", side, count, perSecond });
+    if (answer.type === "paced") return answer;
+    throw new Error(`${side}: ${answer.type === "failed" ? answer.message : "no answer"}`);
+  }
 }

@@ -10,9 +10,13 @@ import { connect, type Socket } from "node:net";
 import { answerCheck, type AnswerCheck } from "./answer-check.ts";
 import { readAnswer } from "./http-response.ts";
 import type { FromGenerator, ToGenerator } from "./messages.ts";
+import { pace } from "./pace.ts";
 import { type Outgoing, requestSource, type RequestSource } from "./request-source.ts";
+import { quantile } from "../statistics.ts";
 
 const ROUND_TIMEOUT_MS = 60_000;
+/** More than are under way at once while a server keeps up. */
+const PACED_CONNECTIONS = 256;
 
 interface Target {
   readonly port: number;
@@ -146,10 +150,34 @@ async function fire(order: Extract<ToGenerator, { type: "fire" }>): Promise<From
   return { type: "fired", elapsedMs, samples: target.check.samples() };
 }
 
+/** On connections of its own, so that none of them is half way through a round. */
+async function paced(order: Extract<ToGenerator, { type: "pace" }>): Promise<FromGenerator> {
+  const target = targets.get(order.side);
+  if (target === undefined) throw new Error(`${order.side} was not prepared`);
+  const took = await pace({
+    port: target.port,
+    connections: PACED_CONNECTIONS,
+    perSecond: order.perSecond,
+    batch: target.source.take(order.count),
+    check: target.check,
+  });
+  return {
+    type: "paced",
+    medianMs: quantile(took, 0.5),
+    p99Ms: quantile(took, 0.99),
+    samples: target.check.samples(),
+  };
+}
+
+async function act(order: ToGenerator): Promise<FromGenerator> {
+  if (order.type === "prepare") return prepare(order);
+  return order.type === "fire" ? fire(order) : paced(order);
+}
+
 async function obey(order: ToGenerator): Promise<void> {
   let answer: FromGenerator;
   try {
-    answer = order.type === "prepare" ? await prepare(order) : await fire(order);
+    answer = await act(order);
   } catch (error) {
     answer = { type: "failed", message: (error as Error).message };
   }

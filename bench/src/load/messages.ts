@@ -31,11 +31,23 @@ export type ToGenerator =
       readonly requests: RequestPlan;
       readonly answers: AnswerPlan;
     }
-  | { readonly type: "fire"; readonly side: string; readonly count: number };
+  | { readonly type: "fire"; readonly side: string; readonly count: number }
+  | {
+      readonly type: "pace";
+      readonly side: string;
+      readonly count: number;
+      readonly perSecond: number;
+    };
 
 export type FromGenerator =
   | { readonly type: "prepared" }
   | { readonly type: "fired"; readonly elapsedMs: number; readonly samples: readonly Sample[] }
+  | {
+      readonly type: "paced";
+      readonly medianMs: number;
+      readonly p99Ms: number;
+      readonly samples: readonly Sample[];
+    }
   | { readonly type: "failed"; readonly message: string };
 
 /** A joined visitor whose ticket the bench looks at itself. */

@@ -1,7 +1,7 @@
 /** Places for people whose entitlement is known beforehand. Behind the admin token, as all of `/v1/admin`. */
 import { PREMINT_BODY_BYTES_MAX } from "@vestibule/contracts/limits";
 import { PREMINT_BATCH_NAME, premintRequestSchema } from "@vestibule/contracts/premint-api";
-import { noStore, type ServiceApp } from "@vestibule/service/app";
+import type { ServiceApp } from "@vestibule/service/app";
 import { readJson } from "@vestibule/service/json-body";
 import type { Mint } from "../mint.ts";
 import { refusedSettings } from "./refused-settings.ts";
@@ -20,6 +20,10 @@ export function addPremintRoutes(app: ServiceApp, { mint }: { readonly mint: Min
     const { subs } = await readJson(context.req.raw, premintRequestSchema, {
       bytesMax: PREMINT_BODY_BYTES_MAX,
     });
-    return noStore(context, 200, await mint.premint(event, { batch, subs, actor: ACTOR }));
+    const answer = await mint.premint(event, { batch, subs, actor: ACTOR });
+    return context.body(answer, 200, {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+    });
   });
 }

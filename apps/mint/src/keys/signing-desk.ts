@@ -5,6 +5,7 @@ import { ticketNumber, toMs } from "@vestibule/kernel/units";
 import { signAdmission, signDrip, signManifest, signTime } from "@vestibule/token/sign";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import type { Sub, Tokens } from "../tokens.ts";
+import { type BulkTickets, bulkTickets } from "./bulk-tickets.ts";
 import type { KeyRing } from "./key-ring.ts";
 import { ticketSigner } from "./ticket-signer.ts";
 
@@ -15,14 +16,22 @@ export interface SigningDeskOptions {
   readonly skewSeconds: number;
   /** The ring in force; a rotation replaces it. */
   readonly ring: () => KeyRing;
+  /** Signs batches; in this thread when absent. */
+  readonly bulk?: BulkTickets | undefined;
 }
 
-export function signingDesk({ issuer, skewSeconds, ring }: SigningDeskOptions): Tokens {
+export function signingDesk({
+  issuer,
+  skewSeconds,
+  ring,
+  bulk = bulkTickets(),
+}: SigningDeskOptions): Tokens {
   const sign = ticketSigner(issuer);
   return {
     subOf,
     keysSeq: () => ring().seq,
     ticket: (claims) => sign(ring().signing.line, claims),
+    tickets: (batch) => bulk({ issuer, key: ring().signing.line, ...batch }),
     admission: ({ event, sub, n, iat, opensAt, lifetimeSeconds }) =>
       signAdmission(ring().signing.admission, {
         issuer,

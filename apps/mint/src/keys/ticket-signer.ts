@@ -12,6 +12,16 @@ import type { TicketClaims } from "../tokens.ts";
 export function ticketSigner(
   issuer: string,
 ): (key: SigningKey, claims: TicketClaims) => Promise<string> {
+  const inputOf = ticketInput(issuer);
+  return async (key, claims) => {
+    const input = inputOf(key, claims);
+    const signature = await subtle.sign("Ed25519", key.key, Buffer.from(input, "latin1"));
+    return `${input}.${Buffer.from(signature).toString("base64url")}`;
+  };
+}
+
+/** @returns a function to what is signed: header and claims. Its characters are bytes. */
+export function ticketInput(issuer: string): (key: SigningKey, claims: TicketClaims) => string {
   const iss = JSON.stringify(issuer);
   const headers = new WeakMap<SigningKey, string>();
 
@@ -24,11 +34,9 @@ export function ticketSigner(
     return header;
   };
 
-  return async (key, { event, sub, n, iat, exp }) => {
+  return (key, { event, sub, n, iat, exp }) => {
     // Slug, hash and whole numbers: nothing in them needs escaping.
     const claims = `{"iss":${iss},"aud":"${event}","sub":"${sub}","iat":${iat},"exp":${exp},"n":${n}}`;
-    const input = `${headerOf(key)}.${Buffer.from(claims).toString("base64url")}`;
-    const signature = await subtle.sign("Ed25519", key.key, Buffer.from(input, "latin1"));
-    return `${input}.${Buffer.from(signature).toString("base64url")}`;
+    return `${headerOf(key)}.${Buffer.from(claims).toString("base64url")}`;
   };
 }
