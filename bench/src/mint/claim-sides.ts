@@ -47,7 +47,7 @@ async function prepare(url: string): Promise<{ database: Database; store: MintSt
   });
   await migrate(database, MIGRATIONS);
   const store = postgresStore(database);
-  const lead = await store.acquireLease({ holder: "bench", ttlMs: LEASE_MS, gapNumbers: 1 });
+  const { lead } = await store.acquireLease({ holder: "bench", ttlMs: LEASE_MS, gapNumbers: 1 });
   if (lead === undefined) throw new Error("somebody leads already");
   const now = systemClock.now();
   const settings = parse(eventSettingsSchema, {
