@@ -31,6 +31,8 @@ export interface StepInput {
    * the order in which they are served. They come before `held`.
    */
   readonly demand: readonly NumberRange[];
+  /** The event's end: no slot opens from then on. Absent: there is none. */
+  readonly endsAt?: number;
   /** Bound on the segments of this step; default `SEGMENTS_PER_STEP_MAX`. */
   readonly segmentsMax?: number;
 }
@@ -57,7 +59,7 @@ export function planStep(input: StepInput): Step {
   // Nothing was committed between the frontier and now: that time earns nothing. A clock stepped
   // back changes nothing either: the frontier only grows.
   const from = Math.max(line.frontier, now);
-  const limit = now + policy.horizonMs;
+  const limit = Math.min(now + policy.horizonMs, input.endsAt ?? Infinity);
   const room = (policy.maxAdmissions ?? Infinity) - line.granted;
   if (from >= limit || room <= 0) return unchanged;
 

@@ -5,7 +5,7 @@ import { planStep, SEGMENTS_PER_STEP_MAX } from "../src/controller.ts";
 import type { DripPolicy } from "../src/line-state.ts";
 import { opensAt } from "../src/segment.ts";
 import { lawThreeViolations } from "./law-three.ts";
-import { freshLine, policyOf, run, START, World } from "./world.ts";
+import { freshLine, type Planner, policyOf, run, START, World } from "./world.ts";
 
 // Long histories on busy machines; VESTIBULE_RUNS makes them longer still.
 vi.setConfig({ testTimeout: 120_000 });
@@ -163,6 +163,24 @@ test("a rate change takes hold where the committed drip ends", () => {
   expect(next.segments).toHaveLength(1);
   expect(next.segments[0]!.from).toBe(line.frontier);
   expect(next.segments[0]!.count).toBe(5);
+});
+
+test("no slot opens at the end or after it, all that fits before it does, and a later end goes on", () => {
+  const endsAt = START + 100_000;
+  const plan: Planner = (input) => planStep({ ...input, endsAt });
+  const world = new World({ policy: policy(), plan });
+  world.join(10_000);
+  world.step();
+  for (let second = 0; second < 99; second += 1) world.tick();
+  const openings = world.openings();
+  expect(Math.max(...openings)).toBeLessThan(endsAt);
+  expect(openings.length).toBeGreaterThanOrEqual(832);
+  expect(openings.length).toBeLessThanOrEqual(834);
+  const { line } = world;
+  const held = [run(line.nextNumber, 10_000)];
+  const input = { line, policy: policy(), now: epochMs(START + 99_000), held, demand: [] };
+  expect(planStep({ ...input, endsAt: START }).line).toBe(line);
+  expect(planStep({ ...input, endsAt: endsAt + 60_000 }).segments[0]!.from).toBe(line.frontier);
 });
 
 test("demand is served first, in its order, contiguous runs in one segment", () => {

@@ -135,6 +135,7 @@ export function commitNext(input: {
     line,
     policy: dripPolicy(record.settings),
     now,
+    endsAt: record.settings.endsAt,
     held: issued.held,
     demand: record.demand.map(({ first, last }) => ({
       first: ticketNumber(first),
