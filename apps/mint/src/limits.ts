@@ -101,6 +101,8 @@ export const UNAVAILABLE_RETRY_SECONDS = 1;
 export const ENDED_SHOWN_MS = 30 * 86_400_000;
 /** Gaps that a statement lists. */
 export const SKIPS_MAX = 1_000;
+/** Changes of the rate ahead that a statement tells: a whole ramp, and some. */
+export const RATES_SHOWN_MAX = 64;
 /** Ended holds that a statement lists: those whose admissions can still be alive. */
 export const CUTS_MAX = 1_000;
 /** An admission that a hold voided may be shown this long after its `exp`. */

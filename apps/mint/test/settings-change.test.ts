@@ -26,11 +26,15 @@ describe("a plan of rates", () => {
     await world.tick();
     const opened = (from: number, until: number) =>
       slots(world).filter(({ at }) => at >= start + from && at < start + until).length;
-    expect((await world.drip()).rate).toBe(60);
+    expect(await world.drip()).toMatchObject({
+      rate: 60,
+      rates: plan.map(({ at, ratePerMinute }) => [at, ratePerMinute]),
+    });
     await world.pass(2 * MINUTE + 1_000);
     expect((await world.drip()).rate).toBe(600);
     await world.pass(2 * MINUTE);
-    expect((await world.drip()).rate).toBe(30);
+    const { rate, rates } = await world.drip();
+    expect([rate, rates]).toEqual([30, undefined]);
     expect(opened(0, 2 * MINUTE)).toBe(120);
     expect(opened(2 * MINUTE, 3 * MINUTE)).toBe(600);
     expect(opened(3 * MINUTE, 4 * MINUTE)).toBe(30);
@@ -81,6 +85,7 @@ describe("what may change while a sale is open", () => {
     expect(slots(world)[before.length]!.at).toBe(frontier);
     expect(slots(world).at(-1)!.at).toBeGreaterThan(world.clock.now() + 50_000);
     expect(settingsOf(world)).toMatchObject(change);
+    expect((await world.drip()).overdrive).toBe(300);
   });
 
   it("a horizon is never made shorter: keys and cuts are reckoned by it, and nothing else of the change is taken", async () => {

@@ -61,6 +61,10 @@ export const dripClaimsSchema = z.object({
   issued: whole,
   /** Slots per minute at `at`. */
   rate: whole,
+  /** What it will be by the organizer's plan, `[moment, rate from then on]`: the next changes, ascending. Absent: none. */
+  rates: z.optional(z.array(z.tuple([whole, whole]))),
+  /** Per cent of the rate at which lapsed slots are given back. Absent: 150. */
+  overdrive: z.optional(whole),
   notice: z.string(),
   /** A claim needs `confirmed: true`: somebody has said that they are there. Absent: it does not. */
   presence: z.optional(z.literal("confirm")),

@@ -14,6 +14,10 @@ export interface EstimateView extends HoldView {
   readonly skips: readonly (readonly [number, number])[];
   /** Slots per minute. */
   readonly rate: number;
+  /** What it will be: `[moment, rate from then on]`, ascending. */
+  readonly rates?: readonly (readonly [number, number])[] | undefined;
+  /** Per cent of the rate at which lapsed slots are given back. */
+  readonly overdrive?: number | undefined;
   /** `scheduled`, `prequeue`, `open`, `paused`, `soldout`, `ended`. */
   readonly state: string;
   /** Epoch milliseconds; the drip does not run before it. */
@@ -26,6 +30,7 @@ export interface EtaRange {
   readonly untilMs: number;
 }
 
+const OVERDRIVE_DEFAULT = 150;
 /** An estimate beyond a day says nothing: it is unknown. */
 const ETA_MS_MAX = 86_400_000;
 /** Added to the upper bound: a tenth for numbers served out of turn and rounding, and the ticks of mint and edge. */
@@ -64,15 +69,10 @@ export function aheadOf(n: number, view: EstimateView, now: number): number {
 /**
  * The range of time until the slot of `n` opens; both ends equal when it is committed; `undefined`
  * when nobody can know (held, paused, over, no rate, more than a day). Lower bound: everything at
- * full overdrive. Upper bound: none, and a margin. Unchanged drip: neither end ever grows with time.
- * @param overdrivePercent the event's, or the default of 150
+ * full overdrive. Upper bound: none, and a margin. Both by the rates of the time that is waited. Unchanged drip: neither
+ * end ever grows with time.
  */
-export function etaRange(
-  n: number,
-  view: EstimateView,
-  now: number,
-  overdrivePercent = 150,
-): EtaRange | undefined {
+export function etaRange(n: number, view: EstimateView, now: number): EtaRange | undefined {
   const exact = slotOf(view.segments, n, view);
   if (exact !== undefined) {
     const ms = Math.max(0, exact - now);
@@ -83,34 +83,54 @@ export function etaRange(
   if (!(rate > 0) || heldSince !== undefined || (state !== "open" && !starting)) return undefined;
 
   const start = firstFree(view, now);
-  const wait = (waitingBefore(n, view) * 60_000) / rate;
-  const fromMs = Math.floor(start - now + (wait * 100) / overdrivePercent);
-  const untilMs = Math.ceil(start - now + wait * MARGIN + MARGIN_MS);
+  const waiting = waitingBefore(n, view);
+  const { overdrive = OVERDRIVE_DEFAULT } = view;
+  const fromMs = Math.floor(start - now + timeFor(waiting, { ...view, start }, overdrive));
+  const slow = timeFor(waiting * MARGIN, { ...view, start }, 100);
+  const untilMs = Math.ceil(start - now + slow + MARGIN_MS);
   return fromMs > ETA_MS_MAX ? undefined : { fromMs, untilMs };
 }
 
 /**
  * The least time from `now` until a slot of `n` can open, whatever happens to the line since the statement was
  * signed: what is held, paused or sold out may have gone on at that very moment, at full overdrive. 0: at any moment.
- * Only a rate that is raised can make it less.
+ * Only a rate that is raised, other than by the plan that the statement tells, can make it less.
  * @param view with `at`, when it was signed
  */
 export function soonestTurnMs(
   n: number,
   view: EstimateView & { readonly at: number },
   now: number,
-  overdrivePercent = 150,
 ): number {
-  const { at, rate, heldSince } = view;
+  const { at, heldSince, overdrive = OVERDRIVE_DEFAULT } = view;
   const exact = slotOf(view.segments, n, view);
   if (exact !== undefined) return Math.max(0, exact - now);
   // What a hold stopped comes first when it ends, this number perhaps among it.
   const isHeld = heldSince !== undefined;
   const ahead = isHeld ? aheadOf(n, view, at) : waitingBefore(n, view);
   const start = isHeld ? at : firstFree(view, at);
-  const wait = (ahead * 6_000_000) / (Math.max(rate, 1) * overdrivePercent);
+  const wait = timeFor(ahead, { ...view, start }, overdrive);
   // A number that the line has passed waits for nothing of this: its slot is given out of turn.
   return n <= view.committed && !isHeld ? 0 : Math.max(0, Math.floor(start + wait - now));
+}
+
+/** Milliseconds from `start` on in which so many slots open, at this percentage of the rates of their time. */
+function timeFor(
+  slots: number,
+  { start, rate, rates = [] }: Pick<EstimateView, "rate" | "rates"> & { readonly start: number },
+  percent: number,
+): number {
+  let left = slots * 6_000_000;
+  let at = start;
+  let speed = Math.max(rate, 1) * percent;
+  for (const [from, next] of rates) {
+    const ms = Math.max(0, from - at);
+    if (left <= ms * speed) break;
+    left -= ms * speed;
+    at += ms;
+    speed = next * percent;
+  }
+  return at - start + left / speed;
 }
 
 /** The earliest moment for a slot behind the committed ones. */

@@ -49,6 +49,17 @@ export function peakRate(rates: Rates, from: number, until: number): number {
   return peak;
 }
 
+/** The changes after `at`, as `[moment, rate from then on]`: the next `max` of them. */
+export function changesAfter(rates: Rates, at: number, max: number): [number, number][] {
+  const changes: [number, number][] = [];
+  for (let span = rateAt(rates, at); span.until < Infinity && changes.length < max;) {
+    const next = rateAt(rates, span.until);
+    if (next.ratePerMinute !== span.ratePerMinute) changes.push([span.until, next.ratePerMinute]);
+    span = next;
+  }
+  return changes;
+}
+
 /** Each step has the rate that the straight line has in its middle: the whole gives as many slots as the line. */
 function stepOfRamp(entry: RateEntry, next: RateEntry, at: number): RateSpan {
   const lengthMs = next.at - entry.at;

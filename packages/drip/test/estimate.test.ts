@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { aheadOf, etaRange, soonestTurnMs, type EstimateView } from "../src/estimate.ts";
 import { slotOf } from "../src/line.ts";
+import { changesAfter, rateAt, type RateEntry } from "../src/rate-plan.ts";
 import { containsNumber } from "../src/segment.ts";
 import { policyOf, START, World, seeded } from "./world.ts";
 
@@ -106,16 +107,33 @@ test("ahead counts committed slots until they open, and nobody once the own slot
 });
 
 test("the range is honest: over a whole sale with no-shows every slot opens inside every range announced before", () => {
-  const policy = policyOf();
-  for (const noShow of [0, 0.3, 0.6]) {
+  const at = (seconds: number): number => START + seconds * 1_000;
+  const ratePlan = [
+    { at: at(0), ratePerMinute: 500 },
+    { at: at(100), ratePerMinute: 900, ramp: true },
+    { at: at(300), ratePerMinute: 200 },
+    { at: at(500), ratePerMinute: 700 },
+  ];
+  for (const [noShow, policy] of [
+    [0, policyOf()],
+    [0.3, policyOf()],
+    [0.6, policyOf()],
+    [0, policyOf({ ratePlan })],
+    [0.3, policyOf({ ratePlan, overdrivePercent: 300, approximationBudget: 50 })],
+  ] as const) {
     const world = new World({ policy, noShow, seed: 5 });
+    const speed = () => ({
+      rate: rateAt(policy, world.now).ratePerMinute,
+      rates: changesAfter(policy, world.now, 64),
+      overdrive: policy.overdrivePercent,
+    });
     world.join(6_000);
     const fans = [1, 400, 600, 3_000, 6_000];
     const announced = fans.map((n) => ({ n, from: 0, until: Infinity, ahead: Infinity }));
     for (let second = 0; second < 900; second += 1) {
       world.tick();
       const segments = world.segments();
-      const seen = view({ segments, committed: world.line.nextNumber - 1 });
+      const seen = view({ segments, committed: world.line.nextNumber - 1, ...speed() });
       for (const fan of announced) {
         if (world.line.nextNumber > fan.n) continue;
         const ahead = aheadOf(fan.n, seen, world.now);
@@ -154,6 +172,7 @@ test("no slot ever opens sooner than the soonest turn said, through no-shows, ho
     const policy = policyOf({
       ratePerMinute: 60 + Math.floor(random() * 600),
       horizonMs: 10_000 + Math.floor(random() * 50_000),
+      ...(seed % 2 === 0 ? {} : { ratePlan: drawnPlan(random), approximationBudget: 40 }),
     });
     const world = new World({ policy, noShow: random() * 0.7, seed, claimWindowMs: 20_000 });
     world.join(3_000);
@@ -168,7 +187,8 @@ test("no slot ever opens sooner than the soonest turn said, through no-shows, ho
       const { now, heldSince } = world;
       const seen = view({
         ...{ segments: world.segments(), committed: world.line.nextNumber - 1, heldSince },
-        ...{ rate: policy.ratePerMinute, state: heldSince === undefined ? "open" : "paused" },
+        ...{ rate: rateAt(policy, now).ratePerMinute, rates: changesAfter(policy, now, 64) },
+        ...{ state: heldSince === undefined ? "open" : "paused" },
       });
       for (const fan of fans) {
         const slot = slotOf(seen.segments, fan.n, seen);
@@ -186,9 +206,31 @@ test("no slot ever opens sooner than the soonest turn said, through no-shows, ho
         fan.bound = soonest;
       }
     }
-    expect(checked).toBeGreaterThan(100);
+    expect(checked).toBeGreaterThan(50);
     expect(world.violations).toEqual([]);
   }
+});
+
+/** Up and down, with ramps, over the ten minutes of a sale. */
+function drawnPlan(random: () => number): RateEntry[] {
+  return Array.from({ length: 8 }, (_, index) => ({
+    at: START + index * 75_000 + Math.floor(random() * 75_000),
+    ratePerMinute: 30 + Math.floor(random() * 2_000),
+    ...(index < 7 && random() < 0.5 ? { ramp: true } : {}),
+  }));
+}
+
+test("the changes of the rate ahead are those that the plan makes, in their order, and no more than asked for", () => {
+  const plan = { ratePerMinute: 60, ratePlan: drawnPlan(seeded(3)) };
+  const changes = changesAfter(plan, START, 1_000);
+  expect(changes.length).toBeGreaterThan(8);
+  expect(changesAfter(plan, START, 5)).toEqual(changes.slice(0, 5));
+  let rate = 60;
+  for (let at = START; at < START + 700_000; at += 250) {
+    rate = changes.findLast(([from]) => from <= at)?.[1] ?? rate;
+    expect(rateAt(plan, at).ratePerMinute).toBe(rate);
+  }
+  expect(changesAfter(plan, START + 700_000, 64)).toEqual([]);
 });
 
 test("the soonest turn does not ask why the line stands still", () => {
