@@ -59,7 +59,7 @@ export function bulkThread(script: URL): {
       const asked: Waiting = Promise.withResolvers();
       ids += 1;
       waiting.set(ids, asked);
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread of Node, not a window
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- Node's thread is no window
       thread.postMessage({ id: ids, order, subs: subs.join() } satisfies Asked);
       return asked.promise;
     },
