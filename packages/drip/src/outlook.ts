@@ -1,7 +1,7 @@
 /**
  * What a line will do, before it does it: by the same arithmetic that the controller commits by, so without a
  * simulation and at a cost that does not depend on how many wait. Exact but for the milliseconds that segments are
- * rounded up by, if nobody else joins a line that is not full, everybody shows up, and nothing is held.
+ * rounded up by, and by a piece of 5 s at the end of what is made up for; if everybody shows up, and nothing is held.
  */
 import { assert } from "@vestibule/kernel/assert";
 import type { EpochMs } from "@vestibule/kernel/units";
