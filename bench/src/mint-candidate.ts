@@ -18,28 +18,66 @@ export interface MintCandidate {
   readonly adminToken: string;
 }
 
+/** What mints on one database share. */
+export interface MintSite {
+  readonly databaseUrl: string;
+  readonly adminToken: string;
+  readonly kek: string;
+}
+
 export async function startMint(bench: Bench): Promise<MintCandidate> {
+  const site = await startSite(bench);
+  bench.progress("starting the mint");
+  const mint = await spawnMint(bench, site, "mint");
+  await leads(mint);
+  await createEvent(mint);
+  return mint;
+}
+
+/** An empty PostgreSQL and the secrets of its mints. */
+export async function startSite(bench: Bench): Promise<MintSite> {
   bench.progress("starting PostgreSQL");
   const postgres = await startLocalPostgres();
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   bench.processes.leash(postgres.pid, stopped);
   bench.processes.finally(() => postgres.stop().finally(resolve));
-  bench.progress("starting the mint");
+  return {
+    databaseUrl: postgres.url(),
+    adminToken: randomBytes(24).toString("base64url"),
+    kek: randomBytes(32).toString("base64url"),
+  };
+}
+
+/** A mint that listens soon, and leads when nobody else does. */
+export async function spawnMint(
+  bench: Bench,
+  { databaseUrl, adminToken, kek }: MintSite,
+  name: string,
+): Promise<MintCandidate> {
   const port = await freePort();
-  const adminToken = randomBytes(24).toString("base64url");
-  const mint = bench.processes.spawn("mint", {
+  const mint = bench.processes.spawn(name, {
     command: process.execPath,
     args: [...mintFlags(), join(ROOT, "apps/mint/src/main.ts")],
     env: {
       NODE_ENV: "production",
       VESTIBULE_PORT: String(port),
-      VESTIBULE_DATABASE_URL: postgres.url(),
+      VESTIBULE_DATABASE_URL: databaseUrl,
       VESTIBULE_ISSUER: ISSUER,
       VESTIBULE_ADMIN_TOKEN: adminToken,
-      VESTIBULE_KEK: randomBytes(32).toString("base64url"),
+      VESTIBULE_KEK: kek,
     },
   });
+  return { pid: mint.pid, port, adminToken };
+}
+
+export async function leads({ port }: MintCandidate): Promise<void> {
   await until(port, { path: "/readyz", status: 200, timeoutMs: READY_TIMEOUT_MS });
+}
+
+export async function createEvent(
+  { port, adminToken }: MintCandidate,
+  change: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const created = await ask(port, {
     method: "POST",
     path: "/v1/admin/events",
@@ -52,11 +90,11 @@ export async function startMint(bench: Bench): Promise<MintCandidate> {
       hosts: ["bench.example"],
       paths: ["/events/bench*"],
       homePath: "/events/bench",
+      ...change,
     }),
   });
   if (created.status !== 201)
     throw new Error(`the mint made no event: ${created.status} ${created.body}`);
-  return { pid: mint.pid, port, adminToken };
 }
 
 /** `BENCH_MINT_FLAGS="--cpu-prof --cpu-prof-dir=/tmp/profile"` shows where the mint's time goes. */

@@ -4,6 +4,7 @@ import { dripStep } from "./rows/drip-step.ts";
 import { edgePoll } from "./rows/edge-poll.ts";
 import { edgeVerifyAgain } from "./rows/edge-verify-again.ts";
 import { edgeVerifyFirst } from "./rows/edge-verify-first.ts";
+import { failoverStall } from "./rows/failover-stall.ts";
 import { gateLarge } from "./rows/gate-large.ts";
 import { gateSmall } from "./rows/gate-small.ts";
 import { jwksRefresh } from "./rows/jwks-refresh.ts";
@@ -31,6 +32,7 @@ export const ROWS: readonly Row[] = [
   mintMemory,
   dripStep,
   dripAccuracy,
+  failoverStall,
   pageBytes,
   gateSmall,
   gateLarge,
