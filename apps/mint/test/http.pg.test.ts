@@ -142,6 +142,8 @@ describe("the admin API", () => {
       maxAdmissions: 0,
       hosts: [],
       homePath: "//elsewhere",
+      startsAt: FAR,
+      joinableAt: FAR + 1,
       typo: 1,
     });
     expect(wrong.status).toBe(422);
@@ -152,6 +154,10 @@ describe("the admin API", () => {
         "homePath",
         "horizonSeconds",
         "hosts",
+        // Its relations to others are looked at beside.
+        "joinableAt",
+        "joinableAt",
+        "startsAt",
         "lifetimeSeconds",
         "maxAdmissions",
         "overdrivePercent",
@@ -215,11 +221,13 @@ describe("the admin API", () => {
       ],
       approximationBudget: -1,
       overdrivePercent: 99,
-      horizonSeconds: 601,
+      horizonSeconds: 10,
+      endsAt: 1_000,
       lifetimeSeconds: 60,
     };
     const bad = [
       "approximationBudget",
+      "endsAt",
       "horizonSeconds",
       "lifetimeSeconds",
       "overdrivePercent",

@@ -1,15 +1,17 @@
 /** The organizer's API. Only a leader answers it; every deed leaves a line in the audit log. */
 import {
+  type EventChange,
   eventChangeSchema,
+  type EventSettings,
   eventSettingsSchema,
   holdSchema,
 } from "@vestibule/contracts/event-settings";
 import { EVENTS_MAX } from "@vestibule/contracts/limits";
-import { parse } from "@vestibule/contracts/parse";
+import type { Mistake } from "@vestibule/contracts/parse";
 import type { Clock } from "@vestibule/kernel/clock";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
 import { assertBearer } from "@vestibule/service/bearer";
-import { isJsonMediaType, readJson } from "@vestibule/service/json-body";
+import { isJsonMediaType } from "@vestibule/service/json-body";
 import { problem } from "@vestibule/service/problems";
 import type { Secret } from "@vestibule/service/secret";
 import * as z from "zod/mini";
@@ -24,10 +26,12 @@ import {
   routeMistakes,
 } from "../line/organizer.ts";
 import { previewChange } from "../line/preview.ts";
-import { settingsMistakes } from "../line/settings-change.ts";
+import type { EventLine } from "../line/event-line.ts";
+import { changeMistakes, settingsMistakes } from "../line/settings-change.ts";
 import type { Mint } from "../mint.ts";
 import { eventView } from "./event-view.ts";
 import { etagOf, expectedVersion, neededVersion } from "./version-tag.ts";
+import { readSettings } from "./read-settings.ts";
 import { refusedSettings } from "./refused-settings.ts";
 
 export interface AdminRoutes {
@@ -64,12 +68,16 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
 
   app.post(EVENTS, async (context) => {
     const term = mint.leading();
-    const settings = await readSettings(context, eventSettingsSchema);
-    const now = clock.now();
-    refuseMistakes(settingsMistakes(settings, now));
-    if (term.entry(settings.event) !== undefined) throw problem("event-exists");
     const records = term.events.map(({ line }) => line.record);
-    refuseMistakes(routeMistakes(settings, records, now));
+    const now = clock.now();
+    const related = (good: Partial<EventSettings>): readonly Mistake[] => [
+      ...settingsMistakes(good, now),
+      // Asked for again, it is not its own rival.
+      ...(term.entry(good.event ?? "") === undefined ? routeMistakes(good, records, now) : []),
+    ];
+    const settings = await readSettings(context, eventSettingsSchema, related);
+    refuseMistakes(related(settings));
+    if (term.entry(settings.event) !== undefined) throw problem("event-exists");
     if (term.events.length >= EVENTS_MAX) {
       throw problem("conflict", { detail: `One mint has at most ${EVENTS_MAX} events` });
     }
@@ -84,7 +92,7 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
   app.patch(`${EVENTS}/:event`, async (context) => {
     const entry = mint.entry(context.req.param("event"));
     const version = neededVersion(context);
-    const change = await readSettings(context, eventChangeSchema);
+    const change = await readChange(context, entry.line);
     await changeSettings(entry.line, change, { actor: ACTOR, version });
     return changed(context, entry);
   });
@@ -92,7 +100,7 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
   app.post(`${EVENTS}/:event/preview`, async (context) => {
     const { line } = mint.entry(context.req.param("event"));
     const version = neededVersion(context);
-    const change = await readSettings(context, eventChangeSchema);
+    const change = await readChange(context, line);
     const preview = previewChange(line, change, { version, now: clock.now() });
     context.header("ETag", etagOf(preview.version));
     return noStore(context, 200, preview);
@@ -116,6 +124,12 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     });
   }
 
+  function readChange(context: ServiceContext, { record }: EventLine): Promise<EventChange> {
+    const beside = (good: EventChange): readonly Mistake[] =>
+      changeMistakes(record, good, clock.now());
+    return readSettings(context, eventChangeSchema, beside);
+  }
+
   function changed(context: ServiceContext, entry: LineEntry): Promise<Response> {
     const term = mint.leading();
     term.changed();
@@ -131,7 +145,7 @@ function assertJson(context: ServiceContext): void {
 }
 
 /** A body that is not there means all defaults. */
-async function readOptional<Schema extends z.ZodMiniType>(
+async function readOptional<Schema extends z.ZodMiniObject>(
   context: ServiceContext,
   schema: Schema,
 ): Promise<z.output<Schema>> {
@@ -139,19 +153,6 @@ async function readOptional<Schema extends z.ZodMiniType>(
   return readSettings(context, schema);
 }
 
-/** @throws AppError `invalid-settings` with every mistake at once. */
-async function readSettings<Schema extends z.ZodMiniType>(
-  context: ServiceContext,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  const body = await readJson(context.req.raw, z.unknown());
-  const read = parse(schema, body);
-  if (read.ok) return read.value;
-  throw refusedSettings(read.refusal);
-}
-
-function refuseMistakes(
-  mistakes: readonly { readonly field: string; readonly message: string }[],
-): void {
+function refuseMistakes(mistakes: readonly Mistake[]): void {
   if (mistakes.length > 0) throw refusedSettings(mistakes);
 }

@@ -38,18 +38,18 @@ export function changeSettings(line: EventLine, change: SettingsChange, deed: De
  * earlier one's end; nested paths are told apart by their length.
  */
 export function routeMistakes(
-  settings: EventSettings,
+  { hosts = [], paths = [], joinableAt, startsAt }: Partial<EventSettings>,
   others: readonly EventRecord[],
   now: EpochMs,
 ): readonly Mistake[] {
-  const begins = settings.joinableAt ?? settings.startsAt ?? now;
+  const begins = joinableAt ?? startsAt ?? now;
   const taken = others.filter(
     (other) =>
       !isEnded(other, now) &&
       other.settings.endsAt > begins &&
-      other.settings.hosts.some((host) => settings.hosts.includes(host)),
+      other.settings.hosts.some((host) => hosts.includes(host)),
   );
-  return settings.paths.flatMap((path, index) => {
+  return paths.flatMap((path, index) => {
     const owner = taken.find((other) => other.settings.paths.includes(path));
     if (owner === undefined) return [];
     const message = `Belongs to the event ${owner.settings.event}, which has not ended`;

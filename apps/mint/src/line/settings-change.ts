@@ -7,7 +7,6 @@ import type { Mistake } from "@vestibule/contracts/parse";
 import { changePolicy } from "@vestibule/drip/change-policy";
 import type { LineState } from "@vestibule/drip/line-state";
 import { rateAt } from "@vestibule/drip/rate-plan";
-import { assert } from "@vestibule/kernel/assert";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
 import type { EventRecord } from "../store/store.ts";
@@ -35,18 +34,17 @@ export function changedEvent(
   const isReopened = before.rehearsal === true && change.endsAt !== undefined;
   if ((!isReopened || record.facts.endedAt !== undefined) && isEnded(record, now))
     throw problem("event-ended");
-  const settings = {
-    ...before,
-    ...withoutUndefined({ ...change, ...changedRates(before, change, now) }),
-  };
-  const mistakes = [...settingsMistakes(settings, now), ...changeMistakes(before, settings)];
+  const settings = changedSettings(before, change, now);
+  const mistakes = changeMistakes(record, change, now);
   if (mistakes.length > 0) throw problem("invalid-settings", { extensions: { errors: mistakes } });
   return { settings, line: changedLine(record, settings, now) };
 }
 
 /** Relations between settings that no single field can check. */
-export function settingsMistakes(settings: EventSettings, now: EpochMs): readonly Mistake[] {
-  const { startsAt, joinableAt, endsAt, claimWindowSeconds, lifetimeSeconds } = settings;
+export function settingsMistakes(
+  { startsAt, joinableAt, endsAt = Infinity }: Partial<EventSettings>,
+  now: EpochMs,
+): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   const wrong = (field: string, message: string): void => void mistakes.push({ field, message });
   if (endsAt <= now) wrong("endsAt", "Must be in the future");
@@ -56,15 +54,30 @@ export function settingsMistakes(settings: EventSettings, now: EpochMs): readonl
   if (startsAt !== undefined && joinableAt !== undefined && joinableAt > startsAt) {
     wrong("joinableAt", "Must not be after startsAt");
   }
-  assert(claimWindowSeconds > 0 && lifetimeSeconds > 0, "the schema bounds durations");
   return mistakes;
 }
 
-/** Admissions are signed a horizon ahead: how long keys verify, and cuts are told, is reckoned by it. */
-function changeMistakes(before: EventSettings, after: EventSettings): readonly Mistake[] {
-  if (after.horizonSeconds >= before.horizonSeconds) return [];
+/** What is wrong with a change whose members are each in order. */
+export function changeMistakes(
+  { settings: before }: EventRecord,
+  change: SettingsChange,
+  now: EpochMs,
+): readonly Mistake[] {
+  const after = changedSettings(before, change, now);
+  const mistakes = settingsMistakes(after, now);
+  if (after.horizonSeconds >= before.horizonSeconds) return mistakes;
+  // Admissions are signed a horizon ahead: how long keys verify, and cuts are told, is reckoned by it.
   const message = `Must not be less than before, which is ${before.horizonSeconds}`;
-  return [{ field: "horizonSeconds", message }];
+  return [...mistakes, { field: "horizonSeconds", message }];
+}
+
+function changedSettings(
+  before: EventSettings,
+  change: SettingsChange,
+  now: EpochMs,
+): EventSettings {
+  const rates = changedRates(before, change, now);
+  return { ...before, ...withoutUndefined({ ...change, ...rates }) };
 }
 
 /** A rate that is said alone holds from now on; a plan that is said alone begins at the rate of now. */
