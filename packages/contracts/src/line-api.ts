@@ -91,7 +91,9 @@ export interface EdgePlace {
  * Edge, the JSON body of `POST /_vestibule/events/{event}/admissions`, where there is one. A form says the same with a field.
  * `confirmed`: the fan has said that they are there. Other members are not looked at.
  */
-export const edgeClaimSchema = z.object({ confirmed: z.optional(z.boolean()) });
+export interface EdgeClaimRequest {
+  readonly confirmed?: boolean;
+}
 
 /** Edge, `POST /_vestibule/events/{event}/admissions`; the token only in token mode. */
 export interface EdgeClaimAnswer {

@@ -67,7 +67,7 @@ export const dripClaimsSchema = z.object({
   overdrive: z.optional(whole),
   notice: z.string(),
   /** A claim needs `confirmed: true`: somebody has said that they are there. Absent: it does not. */
-  presence: z.optional(z.literal("confirm")),
+  presence: z.optional(z.enum(["confirm"])),
   heldSince: z.optional(whole),
   heldScope: z.optional(z.enum(["entries", "all"])),
   /** The organizer's words for it; absent when there are none. */
