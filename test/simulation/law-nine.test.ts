@@ -18,6 +18,7 @@ function busy(seed: number, faults: readonly Fault[]): Plan {
   return {
     ...planSale(seed),
     ...{ mints: 2, locations: 2, ratePerMinute: RATE_PER_MINUTE, horizonSeconds: HORIZON_SECONDS },
+    ...{ ratePlan: [], approximationBudget: 0 },
     ...{ overdrivePercent: 100, startsAt: 0, stock: 10_000, fans: 15, calmAt: 60_000 },
     crowds: [{ at: 600, count: CROWD }],
     ...{ faults, deeds: [], presence: "auto" },

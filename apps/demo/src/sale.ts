@@ -31,6 +31,8 @@ export interface EventStatus {
   readonly upcoming: number;
   readonly claimed: number;
   readonly ratePerMinute: number;
+  /** Of this moment: a plan may say another. */
+  readonly rate: number;
   readonly lastCallSeconds?: number;
   readonly presence?: Presence;
   /** When an organizer declared it sold out: that is final, other than seats that ran out. */

@@ -53,7 +53,7 @@ export async function watchSale(options: WatchOptions): Promise<void> {
     fans: options.fans,
     checks,
     alreadyWaiting: look.event.waiting + look.event.upcoming,
-    ratePerMinute: () => look.event.ratePerMinute,
+    ratePerMinute: () => look.event.rate,
     isOpen: () => look.event.state !== "soldout" && look.event.state !== "ended",
   });
   crowd.start();
@@ -157,7 +157,7 @@ function snapshotOf(given: {
     limitsIn: options.store.words,
     sold: stock.sold,
     seats: stock.total,
-    ratePerMinute: event.ratePerMinute,
+    ratePerMinute: event.rate,
     purchases: crowd.purchases,
     checks: checks.count,
     violations: checks.violations,

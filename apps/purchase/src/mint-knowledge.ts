@@ -5,7 +5,12 @@ import type { MintFeed } from "@vestibule/feed/mint-feed";
 import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { KeySet } from "@vestibule/keys/key-set";
-import { RATE_KNOWN_MS, RATE_STALE_MS, UNKNOWN_EVENT_LOOK_MS } from "./limits.ts";
+import {
+  LAST_CALL_AHEAD_MS,
+  RATE_KNOWN_MS,
+  RATE_STALE_MS,
+  UNKNOWN_EVENT_LOOK_MS,
+} from "./limits.ts";
 
 export interface MintKnowledge {
   /** Nothing: no key is known, or they are too old to be relied on. */
@@ -26,7 +31,8 @@ export interface MintKnowledge {
   /** When the first question for the time has come to an end, or after the feed's bound for waiting. */
   whenClockAsked(): Promise<void>;
   /**
-   * Slots per minute of an event that goes on, a look of some seconds ago; `undefined` while it is not known, and of
+   * The highest rate, slots per minute, of now and of the time that a last call is told ahead, of an event that goes
+   * on, a look of some seconds ago; `undefined` while it is not known, and of
    * one that has ended. Returns at once.
    */
   rate(event: string, now: EpochMs): number | undefined;
@@ -91,7 +97,7 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
       const drip = feed.drip(event);
       // A rate that only this instance still goes by, since it reaches no mint, would have it contradict the others for ever.
       const isKnown = drip !== undefined && now - drip.askedAt <= RATE_KNOWN_MS;
-      return isKnown ? drip.claims.rate : undefined;
+      return isKnown ? highestRate(drip.claims, now) : undefined;
     },
     tick: (now) => {
       refreshDue("keys", now);
@@ -103,4 +109,12 @@ export function createMintKnowledge(feed: MintFeed): MintKnowledge {
     },
     isReady: (now) => feed.keys(now) !== undefined && feed.manifest() !== undefined,
   };
+}
+
+/** Of now, and of what a plan brings while a last call is told ahead. */
+function highestRate({ rate, rates = [] }: DripClaims, now: EpochMs): number {
+  return Math.max(
+    rate,
+    ...rates.filter(([at]) => at < now + LAST_CALL_AHEAD_MS).map(([, planned]) => planned),
+  );
 }

@@ -19,6 +19,8 @@ let knowledge: MintKnowledge;
 /** The manifest is held back until this is called. */
 let answerNow: (() => void) | undefined;
 let isHeldBack: boolean;
+/** What a plan says the rate will be. */
+let rates: [number, number][];
 let isAway: boolean;
 
 beforeEach(async () => {
@@ -28,6 +30,7 @@ beforeEach(async () => {
   dripsAsked = [];
   endsAt = new Map();
   isHeldBack = false;
+  rates = [];
   isAway = false;
   const { signingKey, publicJwk } = await newSigningKey();
   const bootKeys = await parseJwks({ keys: [publicJwk] });
@@ -54,6 +57,7 @@ beforeEach(async () => {
           ...about,
           ...{ aud: drip, at: clock.now(), state: "open", segments: [], serving: 0, committed: 0 },
           ...{ skips: [], issued: 0, rate: 600, notice: "", cuts: [], endsAt: clock.now() + 1 },
+          ...(rates.length === 0 ? {} : { rates }),
         });
         return ok({ text, roundTripMs: 1 });
       }
@@ -131,6 +135,17 @@ test("the drip's rate is known a moment after it was asked for, without waiting,
     await sleep(0);
   }
   expect(dripsAsked.length).toBeLessThanOrEqual(5);
+});
+
+test("a higher rate that is planned within the two minutes that a last call is told ahead counts already", async () => {
+  const now = clock.now();
+  rates = [
+    [now + 60_000, 900],
+    [now + 90_000, 30],
+    [now + 130_000, 5_000],
+  ];
+  await expect.poll(() => knowledge.rate("spring", now)).toBe(900);
+  expect(knowledge.rate("spring", epochMs(now + 10_001))).toBe(5_000);
 });
 
 test("a rate that no mint bears out any more is not known", async () => {

@@ -3,6 +3,7 @@
  * Labels are bounded: rows of locations by the table, events by `EVENTS_MAX`.
  */
 import type { ClockEstimate } from "@vestibule/contracts/edges-api";
+import { rateAt } from "@vestibule/drip/rate-plan";
 import { KEY_USES } from "@vestibule/keys/public-key";
 import type { KeyState } from "@vestibule/keys/rotation";
 import { Counter, Gauge, Registry } from "@prometheus-io/client";
@@ -188,8 +189,8 @@ function addEvents(registry: Registry, { edges, term }: MintFacts): void {
   );
   ofEvents(
     "vestibule_event_rate_per_minute",
-    "Slots a minute, as set",
-    ({ line }) => line.record.settings.ratePerMinute,
+    "Slots a minute at this moment, as set",
+    ({ line }) => rateAt(line.record.settings, edges.moment().now).ratePerMinute,
   );
   ofEvents(
     "vestibule_event_failing",
