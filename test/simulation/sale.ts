@@ -35,6 +35,8 @@ const SIGNING_MS_MAX = 3;
 /** After the calm: back-offs of pages, a hold that is resumed, and whatever waits at the rate. */
 const CALM_MS_MAX = 900_000;
 const EVENTS_MAX = 400_000;
+/** A fan who sits there presses by then: sooner than any claim window ends. */
+const PROMPT_MS = 3_000;
 
 export interface SaleResult {
   readonly seed: number;
@@ -237,8 +239,10 @@ export class Sale {
       ...{ network, random, locations, about: () => this.#about },
       tabs: random.chance(15) ? 2 : 1,
       leavesAfterMs: isFickle ? random.integer({ min: 100, max: plan.calmAt }) : undefined,
-      // Whoever is never there would wait for ever.
-      isPatient: random.chance(50) && (plan.presence === "auto" || pressesWithinMs !== undefined),
+      // Whoever is never there, or late each time, might join for ever (seed 596).
+      isPatient:
+        random.chance(50) &&
+        (plan.presence === "auto" || (pressesWithinMs ?? Infinity) <= PROMPT_MS),
       pressesWithinMs,
       isPressedByPage: this.#sabotage.pagesPress === true,
       watch: {
@@ -459,7 +463,7 @@ export class Sale {
 /** Most press at once, some late and perhaps too late, some never. */
 function pressing(plan: Plan, random: SeededRandomness): number | undefined {
   if (random.chance(20)) return undefined;
-  return random.chance(70) ? 3_000 : 1_000 * (plan.horizonSeconds + plan.claimWindowSeconds);
+  return random.chance(70) ? PROMPT_MS : 1_000 * (plan.horizonSeconds + plan.claimWindowSeconds);
 }
 
 function dated(
