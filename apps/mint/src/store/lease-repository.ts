@@ -109,6 +109,7 @@ async function endSilentHolders(sql: Sql): Promise<void> {
     select pg_terminate_backend(a.pid)
       from pg_locks l join pg_stat_activity a on a.pid = l.pid
      where l.relation = 'lease'::regclass and l.granted and a.pid <> pg_backend_pid()
+       and a.datname = current_database()
        and a.wait_event_type = 'Client'
        and a.state_change < clock_timestamp() - ${`${HOLDER_SILENT_MS} milliseconds`}::interval`;
 }
