@@ -1,4 +1,5 @@
 import { creditConformance } from "@vestibule/mint/test/support/credit-conformance.ts";
+import { archiveConformance } from "@vestibule/mint/test/support/archive-conformance.ts";
 import { premintConformance } from "@vestibule/mint/test/support/premint-conformance.ts";
 import { storeConformance } from "@vestibule/mint/test/support/store-conformance.ts";
 import type { MintStore } from "@vestibule/mint/src/store/store.ts";
@@ -45,4 +46,5 @@ describe("the simulated store", () => {
   storeConformance(make);
   creditConformance(make);
   premintConformance(make);
+  archiveConformance(make);
 });

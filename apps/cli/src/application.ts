@@ -8,6 +8,7 @@ import {
 } from "@stricli/core";
 import { completion } from "./commands/completion.ts";
 import { edges } from "./commands/edges.ts";
+import { eventsArchive } from "./commands/events-archive.ts";
 import { eventsChange } from "./commands/events-change.ts";
 import { eventsList, eventsShow } from "./commands/events-show.ts";
 import { keysDrill } from "./commands/keys-drill.ts";
@@ -36,7 +37,7 @@ const keys = buildRouteMap({
 
 const events = buildRouteMap({
   docs: { brief: "The sales: look, and change one after a preview of what comes of it" },
-  routes: { list: eventsList, show: eventsShow, change: eventsChange },
+  routes: { list: eventsList, show: eventsShow, change: eventsChange, archive: eventsArchive },
 });
 
 const root = buildRouteMap({

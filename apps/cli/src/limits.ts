@@ -22,6 +22,8 @@ export const PLAIN_EVERY_MS = 15_000;
 export const PLAIN_EVERY_MS_MAX = 600_000;
 export const REPAINT_EVERY_MS = 500;
 
+/** A call that deletes many rows of an archived event. */
+export const ARCHIVE_DEADLINE_MS = 60_000;
 /** People of one list. */
 export const PEOPLE_MAX = 1_000_000;
 export const PERSON_ID_CHARS_MAX = 200;

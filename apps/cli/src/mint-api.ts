@@ -1,4 +1,5 @@
 /** What is asked of a mint, and what its refusals mean. The token is in one header and nowhere else. */
+import { type ArchiveAnswer, archiveAnswerSchema } from "@vestibule/contracts/archive-api";
 import { type EdgesView, edgesViewSchema } from "@vestibule/contracts/edges-api";
 import type { EventChange, EventSettings } from "@vestibule/contracts/event-settings";
 import {
@@ -70,6 +71,7 @@ const eventFiguresSchema = z.looseObject({
   startsAt: z.optional(count),
   ...{ endsAt: count, highestNumber: count, waiting: count, upcoming: count, serving: count },
   ...{ claimed: count, lapsed: count },
+  archivableAt: z.optional(count),
 });
 export type EventFigures = z.infer<typeof eventFiguresSchema>;
 const eventsSchema = z.object({ events: z.array(eventFiguresSchema) });
@@ -164,6 +166,12 @@ export class MintApi {
       body: change,
     });
     return read(eventViewSchema, answer);
+  }
+
+  /** May be asked again, until it is `done`. */
+  async archive(event: string, deadlineMs: number): Promise<ArchiveAnswer> {
+    const url = `/v1/admin/events/${event}/archive`;
+    return read(archiveAnswerSchema, await this.#admin({ method: "POST", url, deadlineMs }));
   }
 
   /** May be asked again: a batch has the same numbers every time. */

@@ -54,6 +54,9 @@ export const JOIN_QUEUE_MAX = 4_096;
 export const CLAIM_QUEUE_MAX = 8_192;
 /** Claims recorded by one statement. */
 export const CLAIM_BATCH_MAX = 1_000;
+/** Rows that one statement deletes of an archived event, and statements of one call. */
+export const ARCHIVE_ROWS_MAX = 20_000;
+export const ARCHIVE_CALLS_MAX = 10;
 /** Threads that sign, where there are fewer cores: the runtime's own default. */
 export const THREADS_MIN = 4;
 /** Batches of places given beforehand that are under way; more get 503. Two keep every core busy. */

@@ -11,6 +11,7 @@ import { ConfigError } from "@vestibule/service/env";
 import { type RunningServer, startHttpServer } from "@vestibule/service/http-server";
 import type { Log } from "@vestibule/service/log";
 import { addAdminRoutes } from "./http/admin-routes.ts";
+import { addArchiveRoutes } from "./http/archive-routes.ts";
 import { addEdgeRoutes } from "./http/edge-routes.ts";
 import { fastJoin } from "./http/fast-join.ts";
 import { addKeyRoutes } from "./http/key-routes.ts";
@@ -115,7 +116,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
       database: () => store.isUp(),
     },
   });
-  addRoutes(app, parts, { mint, keeper, edges, term: () => leadership.term });
+  addRoutes(app, parts, { mint, store, keeper, edges, term: () => leadership.term });
 
   const keyLoop = new KeyLoop({
     ...{ keeper, timers, clock, log },
@@ -189,13 +190,20 @@ function leadershipOf(
 function addRoutes(
   app: ServiceApp,
   { config, clock }: MintParts,
-  core: { mint: Mint; keeper: KeyKeeper; edges: Edges; term: () => LineTerm | undefined },
+  core: {
+    mint: Mint;
+    store: MintStore;
+    keeper: KeyKeeper;
+    edges: Edges;
+    term: () => LineTerm | undefined;
+  },
 ): void {
-  const { mint, keeper, edges, term } = core;
+  const { mint, store, keeper, edges, term } = core;
   addLineRoutes(app, { mint, keys: () => keeper.published });
   addAdminRoutes(app, { mint, clock, token: config.adminToken });
   addKeyRoutes(app, { mint, keeper, clock });
   addPremintRoutes(app, { mint });
+  addArchiveRoutes(app, { mint, store });
   addSupplyRoutes(app, { mint, token: config.supplyToken });
   addEdgeRoutes(app, { mint, edges, trustProxyHops: config.trustProxyHops ?? 0 });
   const metrics = mintMetrics({ edges, term, keys: () => keeper.stored });

@@ -2,6 +2,7 @@ import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { describe } from "vitest";
 import { creditConformance } from "./support/credit-conformance.ts";
 import { MemoryStore } from "./support/memory-store.ts";
+import { archiveConformance } from "./support/archive-conformance.ts";
 import { premintConformance } from "./support/premint-conformance.ts";
 import { storeConformance } from "./support/store-conformance.ts";
 
@@ -18,4 +19,5 @@ describe("the store in memory", () => {
   storeConformance(make);
   creditConformance(make);
   premintConformance(make);
+  archiveConformance(make);
 });

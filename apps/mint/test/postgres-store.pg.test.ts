@@ -4,6 +4,7 @@ import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { afterAll, beforeAll, describe } from "vitest";
 import { MIGRATIONS, postgresStore } from "../src/store/postgres-store.ts";
 import { creditConformance } from "./support/credit-conformance.ts";
+import { archiveConformance } from "./support/archive-conformance.ts";
 import { premintConformance } from "./support/premint-conformance.ts";
 import { storeConformance } from "./support/store-conformance.ts";
 
@@ -31,4 +32,5 @@ describe("the store in PostgreSQL", () => {
   storeConformance(make);
   creditConformance(make);
   premintConformance(make);
+  archiveConformance(make);
 });

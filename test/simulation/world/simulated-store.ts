@@ -107,6 +107,22 @@ export function simulatedStore(parts: StoreParts): MintStore {
         ],
         run: (rows) => rows.recordPremint(lead, request),
       }),
+    archiveEvent: (lead, request) =>
+      write({
+        what: `archive ${request.event}`,
+        locks: [
+          [grants, "share"],
+          [`event:${request.event}`, "alone"],
+        ],
+        run: (rows) => rows.archiveEvent(lead, request),
+      }),
+    findArchived: (event) => read((rows) => rows.findArchived(event)),
+    clearArchived: (event, rowsMax) =>
+      write({
+        what: `clear ${event}`,
+        locks: [],
+        run: (rows) => rows.clearArchived(event, rowsMax),
+      }),
     findPremint: (event, batch) => read((rows) => rows.findPremint(event, batch)),
     step: (lead, request) => step(parts, lead, request),
     recordClaims: (lead, request) =>

@@ -69,6 +69,7 @@ export class FakeMint {
   readonly asked: HttpRequest[] = [];
   seq = 0;
   frozenBy: string[] = [];
+  readonly archived = new Set<string>();
   /** Batches of places given beforehand. */
   readonly premints = new Map<string, { readonly first: number; readonly subs: string }>();
   edges: EdgesView | undefined;
@@ -241,6 +242,7 @@ export class FakeMint {
     const [name = "", deed] = path.slice("/v1/admin/events/".length).split("/");
     if (name === "" && method === "GET")
       return [200, { events: [...this.events.values()].map((each) => this.#eventView(each)) }];
+    if (deed === "archive") return this.#archive(name);
     if (deed === "preview") return this.#preview(name, headers, body as object);
     if (method === "POST") {
       const event = { ...(body as EventSettings), version: 1 };
@@ -253,6 +255,18 @@ export class FakeMint {
     if (headers["If-Match"] !== `"${event.version}"`) return problem("version-mismatch");
     Object.assign(event, body, { version: event.version + 1 });
     return [200, this.#eventView(event)];
+  }
+
+  /** Two calls: 200,000 rows, and the rest. */
+  #archive(name: string): Reply {
+    const event = this.events.get(name);
+    if (event === undefined && !this.archived.has(name)) return problem("event-not-found");
+    const done = this.archived.has(name);
+    this.events.delete(name);
+    this.archived.add(name);
+    const figures = { issued: 900, highestNumber: 1_000, claimed: 800, lapsed: 100, endedAt: 1 };
+    const deleted = done ? 17 : 200_000;
+    return [200, { event: name, archivedAt: this.clock.now(), figures, deleted, done }];
   }
 
   #premint(batch: string, subs: readonly string[]): Reply {
@@ -279,7 +293,12 @@ export class FakeMint {
   #eventView(event: Event): object {
     const state = this.clock.now() >= event.endsAt ? "ended" : "open";
     const figures = { highestNumber: 900, waiting: 400, upcoming: 50, serving: 450 };
-    return { ...event, state, rate: event.ratePerMinute, ...figures, claimed: 400, lapsed: 12 };
+    const archivable =
+      event.rehearsal === true ? {} : { archivableAt: event.endsAt + 30 * 86_400_000 };
+    return {
+      ...{ ...event, ...archivable, ...figures, state, rate: event.ratePerMinute },
+      ...{ claimed: 400, lapsed: 12 },
+    };
   }
 
   async #line(name: string, what: string, body: Readonly<Record<string, string>>): Promise<Reply> {

@@ -11,7 +11,6 @@ import type { Mistake } from "@vestibule/contracts/parse";
 import type { Clock } from "@vestibule/kernel/clock";
 import { noStore, type ServiceApp, type ServiceContext } from "@vestibule/service/app";
 import { assertBearer } from "@vestibule/service/bearer";
-import { isJsonMediaType } from "@vestibule/service/json-body";
 import { problem } from "@vestibule/service/problems";
 import type { Secret } from "@vestibule/service/secret";
 import * as z from "zod/mini";
@@ -29,6 +28,7 @@ import { previewChange } from "../line/preview.ts";
 import type { EventLine } from "../line/event-line.ts";
 import { changeMistakes, settingsMistakes } from "../line/settings-change.ts";
 import type { Mint } from "../mint.ts";
+import { assertJson } from "./assert-json.ts";
 import { eventView } from "./event-view.ts";
 import { etagOf, expectedVersion, neededVersion } from "./version-tag.ts";
 import { readSettings } from "./read-settings.ts";
@@ -136,12 +136,6 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     term.tickSoon(entry, 0);
     return answer(context, entry);
   }
-}
-
-/** A form of another site cannot send this media type without asking first (case AO-05). */
-function assertJson(context: ServiceContext): void {
-  const type = context.req.header("Content-Type");
-  if (type !== undefined && !isJsonMediaType(type)) throw problem("unsupported-media-type");
 }
 
 /** A body that is not there means all defaults. */

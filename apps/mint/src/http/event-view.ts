@@ -4,6 +4,7 @@ import { pendingCount, servingNumber } from "@vestibule/drip/line";
 import { rateAt } from "@vestibule/drip/rate-plan";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { LineEntry } from "../lead/line-term.ts";
+import { archivableAt } from "../line/archive.ts";
 import { stateAt } from "../line/event-state.ts";
 import { lastCallOf } from "../line/last-call.ts";
 
@@ -34,6 +35,8 @@ export interface EventView extends EventSettings {
   readonly heldReason?: string;
   readonly soldoutAt?: number;
   readonly endedAt?: number;
+  /** From when it may be archived; a rehearsal never is. */
+  readonly archivableAt?: number;
   /** Since when the purchase API has nothing left: it may take that back, and then the drip goes on. */
   readonly supplySoldOutAt?: number;
   /** As in the drip: while it lasts, pages look about every second. */
@@ -48,6 +51,7 @@ export async function eventView(
 ): Promise<EventView> {
   const tally = await line.store.tally(line.event);
   const { record } = line;
+  const archivable = archivableAt(record);
   const { settings, facts, progress } = record;
   const held = facts.hold;
   const lastCall = lastCallOf(record, now);
@@ -74,6 +78,7 @@ export async function eventView(
       : { heldSince: held.since, heldScope: held.scope, heldReason: held.reason }),
     ...(facts.soldoutAt === undefined ? {} : { soldoutAt: facts.soldoutAt }),
     ...(facts.endedAt === undefined ? {} : { endedAt: facts.endedAt }),
+    ...(archivable === undefined ? {} : { archivableAt: archivable }),
     ...(facts.supply.outAt === undefined ? {} : { supplySoldOutAt: facts.supply.outAt }),
     ...(lastCall === undefined ? {} : { lastCall }),
     ...(failingSince === undefined ? {} : { failingSince }),

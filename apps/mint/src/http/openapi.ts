@@ -11,6 +11,7 @@ import { PROBLEM_TYPE_PREFIX, PROBLEMS } from "@vestibule/contracts/problems";
 import { slugSchema } from "@vestibule/contracts/slug";
 import { EVENT_STATES } from "@vestibule/contracts/statements";
 import { supplyReportSchema } from "@vestibule/contracts/supply-api";
+import { archivePaths, archiveSchemas } from "./openapi-archive.ts";
 import { edgePaths, edgeSchemas } from "./openapi-edges.ts";
 import { keyPaths, keySchemas } from "./openapi-keys.ts";
 import { premintPaths, premintSchemas } from "./openapi-premints.ts";
@@ -91,6 +92,7 @@ export function openApiDocument(): Json {
       ...adminPaths(),
       ...keyPaths(PARTS),
       ...premintPaths(PARTS),
+      ...archivePaths(PARTS),
       ...supplyPaths(),
       ...edgePaths(PARTS),
     },
@@ -340,6 +342,7 @@ function schemas(): Json {
     Event: eventSchema(settings),
     ...keySchemas(PARTS),
     ...premintSchemas(PARTS),
+    ...archiveSchemas(PARTS),
     ...edgeSchemas(PARTS),
     Problem: {
       ...object({

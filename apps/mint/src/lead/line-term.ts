@@ -105,6 +105,14 @@ export class LineTerm implements Term {
     return created;
   }
 
+  /** An event that is archived: nothing is left to do for it. */
+  forget(event: string): void {
+    this.#entries.get(event)?.line.sequencer.stop();
+    this.#entries.delete(event);
+    this.#soon.get(event)?.();
+    this.#soon.delete(event);
+  }
+
   /** Something that the manifest says has changed. */
   changed(): void {
     this.#manifestEdition += 1;

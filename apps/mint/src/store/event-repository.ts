@@ -136,7 +136,9 @@ async function load(sql: Sql | Transaction, event?: string): Promise<readonly Ev
   const only = event === undefined ? sql`` : sql`and event = ${event}`;
   // One snapshot for all five reads.
   await sql`set transaction isolation level repeatable read, read only`;
-  const events = await sql<EventRow[]>`select * from events where true ${only} order by position`;
+  const events = await sql<
+    EventRow[]
+  >`select * from events where archived_at_ms is null ${only} order by position`;
   const blocks = await sql<(NumberBlock & { event: string })[]>`
     select event, epoch, first, last, issued_through as "issuedThrough" from number_blocks
      where true ${only} order by event, first`;

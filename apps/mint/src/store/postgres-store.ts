@@ -1,4 +1,5 @@
 import type { Database } from "@vestibule/db/connect";
+import { archiveRepository } from "./archive-repository.ts";
 import { claimRepository } from "./claim-repository.ts";
 import { eventRepository } from "./event-repository.ts";
 import { keyRepository } from "./key-repository.ts";
@@ -19,6 +20,7 @@ export function postgresStore(database: Database): MintStore {
     ...leaseRepository(database),
     ...eventRepository(database),
     ...premintRepository(database),
+    ...archiveRepository(database),
     ...stepRepository(database),
     ...claimRepository(database),
     ...keyRepository(database),

@@ -5,6 +5,7 @@
  * it throws LeaseLostError. Any of them may throw AppError `unavailable`; whether the write happened
  * is then unknown, and the caller reads the event again before it plans anything new.
  */
+import type { ArchivedFigures } from "@vestibule/contracts/archive-api";
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { LineState, Segment } from "@vestibule/drip/line-state";
 import type { EpochMs } from "@vestibule/kernel/units";
@@ -235,6 +236,16 @@ export interface Premint {
   readonly at: EpochMs;
 }
 
+/** An event whose rows go, and what is left of them. */
+export interface ArchiveRequest {
+  readonly event: string;
+  /** The state that `figures` are of. */
+  readonly lineVersion: number;
+  readonly at: EpochMs;
+  readonly figures: ArchivedFigures;
+  readonly audit: AuditEntry;
+}
+
 export interface Tally {
   readonly claimed: number;
   readonly lapsed: number;
@@ -314,6 +325,14 @@ export interface MintStore {
     request: { event: string; premint: Premint; audit: AuditEntry },
   ): Promise<Premint>;
   findPremint(event: string, batch: string): Promise<Premint | undefined>;
+
+  /** For good: it is loaded no more, and its name is not free again. @throws LineMovedError */
+  archiveEvent(lead: Lead, request: ArchiveRequest): Promise<void>;
+  findArchived(
+    event: string,
+  ): Promise<{ readonly at: EpochMs; readonly figures: ArchivedFigures } | undefined>;
+  /** Deletes at most so many rows of an archived event, of any other none. @returns how many. */
+  clearArchived(event: string, rowsMax: number): Promise<number>;
 
   /** @throws LineMovedError */
   step(lead: Lead, request: StepRequest): Promise<StepDone>;

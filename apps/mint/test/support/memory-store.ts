@@ -1,11 +1,13 @@
 /** The store in memory: passes the same conformance suite as PostgreSQL, and never waits. */
+import type { ArchivedFigures } from "@vestibule/contracts/archive-api";
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import { AppError } from "@vestibule/kernel/app-error";
 import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
-import { epochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
+import { type EpochMs, epochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
 import { applied } from "../../src/store/applied.ts";
 import {
+  type ArchiveRequest,
   type AuditEntry,
   type ClaimsRequest,
   type EventChange,
@@ -38,6 +40,7 @@ interface Row {
   /** `n slot` of slots that were made good. */
   credits: Set<string>;
   premints: Map<string, Premint>;
+  archived?: { readonly at: EpochMs; readonly figures: ArchivedFigures };
 }
 
 export interface AuditRow extends AuditEntry {
@@ -91,6 +94,7 @@ export class MemoryStore implements MintStore {
         event,
         {
           ...row,
+          segments: row.segments.map((segment) => ({ ...segment })),
           claims: new Map(row.claims),
           credits: new Set(row.credits),
           premints: new Map(row.premints),
@@ -175,12 +179,15 @@ export class MemoryStore implements MintStore {
 
   async loadEvents(): Promise<readonly EventRecord[]> {
     this.#enter();
-    return [...this.#rows.values()].map(({ record }) => record);
+    return [...this.#rows.values()]
+      .filter(({ archived }) => archived === undefined)
+      .map(({ record }) => record);
   }
 
   async loadEvent(event: string): Promise<EventRecord | undefined> {
     this.#enter();
-    return this.#rows.get(event)?.record;
+    const row = this.#rows.get(event);
+    return row?.archived === undefined ? row?.record : undefined;
   }
 
   async createEvent(
@@ -271,6 +278,36 @@ export class MemoryStore implements MintStore {
     return this.#row(event).premints.get(batch);
   }
 
+  async archiveEvent(
+    lead: Lead,
+    { event, lineVersion, at, figures, audit }: ArchiveRequest,
+  ): Promise<void> {
+    this.#fence(lead);
+    const row = this.#row(event);
+    const { record, archived } = row;
+    if (archived !== undefined || record.lineVersion !== lineVersion)
+      throw new LineMovedError("moved");
+    row.archived = { at, figures };
+    const version = record.version + 1;
+    row.record = { ...record, version, lineVersion: lineVersion + 1 };
+    this.audit.push({ ...audit, event, version });
+  }
+
+  async findArchived(event: string): Promise<Row["archived"]> {
+    this.#enter();
+    return this.#rows.get(event)?.archived;
+  }
+
+  async clearArchived(event: string, rowsMax: number): Promise<number> {
+    this.#enter();
+    const row = this.#row(event);
+    if (row.archived === undefined) return 0;
+    const claims = [...row.claims.keys()].slice(0, rowsMax);
+    for (const n of claims) row.claims.delete(n);
+    const segments = row.segments.splice(0, rowsMax - claims.length);
+    return claims.length + segments.length;
+  }
+
   async step(lead: Lead, request: StepRequest): Promise<StepDone> {
     this.#fence(lead);
     const row = this.#row(request.event);
@@ -305,9 +342,10 @@ export class MemoryStore implements MintStore {
     this.#fence(lead);
     const row = this.#row(event);
     for (const { n, segment } of fresh) {
-      const open = row.segments.find(({ id }) => id === segment);
-      const earlier = row.segments.find(({ id }) => id === row.claims.get(n));
-      const isFree = !row.claims.has(n) || earlier?.settled === true;
+      const open = row.segments.findLast(({ id }) => id === segment);
+      const known = row.claims.get(n);
+      const isFree =
+        known === undefined || row.segments.find(({ id }) => id === known)?.settled === true;
       if (open !== undefined && !open.settled && isFree) row.claims.set(n, segment);
     }
     return new Set(
@@ -371,15 +409,14 @@ export class MemoryStore implements MintStore {
   ): void {
     const settled = new Set(change.settled?.map(({ id }) => id));
     const cuts = new Map(change.cutSegments?.map(({ id, cutAfter }) => [id, cutAfter]));
-    row.segments = [
-      ...row.segments,
-      ...segments.map((segment) => ({ ...segment, settled: false })),
-    ].map((segment) => {
+    row.segments.push(...segments.map((segment) => ({ ...segment, settled: false })));
+    // A long sale has many: only those that change are looked at.
+    for (const [index, segment] of row.segments.entries()) {
       const cutAfter = cuts.get(segment.id);
-      const isSettled = segment.settled || settled.has(segment.id);
-      return { ...segment, settled: isSettled, ...(cutAfter === undefined ? {} : { cutAfter }) };
-    });
-    for (const [n, id] of row.claims) {
+      if (settled.has(segment.id)) segment.settled = true;
+      if (cutAfter !== undefined) row.segments[index] = { ...segment, cutAfter };
+    }
+    for (const [n, id] of cuts.size === 0 ? [] : row.claims) {
       const piece = row.segments.find((segment) => segment.id === id);
       if (piece !== undefined && cuts.has(id) && opensAt(piece, n) > (piece.cutAfter ?? Infinity))
         row.claims.delete(n);
@@ -395,7 +432,14 @@ export class MemoryStore implements MintStore {
   }
 
   #claimsOf(row: Row, segment: number): number {
-    return [...row.claims.values()].filter((id) => id === segment).length;
+    const { base, count } = row.segments.findLast(({ id }) => id === segment) ?? {
+      base: 1,
+      count: 0,
+    };
+    let claimed = 0;
+    for (let n: number = base; n < base + count; n += 1)
+      if (row.claims.get(n) === segment) claimed += 1;
+    return claimed;
   }
 
   #holds({ holder, epoch }: Lead): boolean {
