@@ -23,8 +23,6 @@ const NEWCOMER_LOOK_MS = 250;
 const NEWCOMER_ETA_MS = 2_000;
 /** Between two presses of "join again". */
 const PRESS_MS = 8_000;
-/** Who has missed a turn for want of a press presses within this, the next time. */
-const WARY_PRESS_MS = 3_000;
 const REFUSED_LOOK_MS = 2_000;
 const HAS_TURN: ReadonlySet<View["state"]> = new Set(["known", "turn", "confirm"]);
 const PASSED: ReadonlySet<View["state"]> = new Set(["passed", "owed", "missed"]);
@@ -128,8 +126,6 @@ class Tab {
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
   #saidFor: number | undefined;
   #missed = false;
-  /** Has missed a turn before: is quick from then on. */
-  #isWary = false;
   #lapsed = false;
   #owed = false;
   #failures = 0;
@@ -278,7 +274,7 @@ class Tab {
         fan.admission = reply.body.admission;
         fan.parts.watch.claimed(fan, reply.body.admission);
       } else if (reply.status === 410) {
-        this.#missed = this.#isWary = true;
+        this.#missed = true;
         this.#owed = false;
       } else if (reply.status === 403) this.#number = undefined;
       else if (reply.status === 425) {
@@ -375,8 +371,7 @@ class Tab {
     }
     if (isPressedByPage) this.#saidFor = this.#plannedFor = slot.opensAt;
     if (pressesWithinMs === undefined || this.#timers.has("press")) return;
-    const withinMs = this.#isWary ? Math.min(WARY_PRESS_MS, pressesWithinMs) : pressesWithinMs;
-    this.#later("press", 300 + this.#spread(withinMs), () => {
+    this.#later("press", 300 + this.#spread(pressesWithinMs), () => {
       this.#saidFor = this.#plannedFor = this.#view().slot?.opensAt;
       return this.#claim();
     });
