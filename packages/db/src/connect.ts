@@ -91,6 +91,15 @@ const KEY_SHARE = 0.4;
 const KEY_WAITERS_SHARE = 0.8;
 /** What the network may add to a statement timeout before a silent connection counts as dead. */
 const SILENCE_MARGIN_MS = 1_000;
+/**
+ * PostgreSQL gives up a connection whose network is gone within 11 s, locks included. No timeout of its own is in force while it
+ * waits for the second half of a statement.
+ */
+const KEEPALIVE = {
+  tcp_keepalives_idle: 5,
+  tcp_keepalives_interval: 2,
+  tcp_keepalives_count: 3,
+} as const;
 const BIGINT_OID = 20;
 
 /** Connects lazily: the first call opens the first connection. */
@@ -214,6 +223,7 @@ function openPool(
       statement_timeout: limits.statementMs,
       lock_timeout: limits.lockMs,
       idle_in_transaction_session_timeout: limits.statementMs,
+      ...KEEPALIVE,
     },
     // Not in the driver's types, but documented: it makes the stream that a connection uses.
     ...({

@@ -202,6 +202,13 @@ test("a bigint is a number, and one beyond 2^53 - 1 is an error instead of a rou
 
 test("the session has the settings that were asked for, and losing them is noticed", async () => {
   await database.assertSessionSettings();
+  const [kept] = await database.run(
+    (sql) => sql`
+      select current_setting('tcp_keepalives_idle') as idle,
+             current_setting('tcp_keepalives_interval') as interval,
+             current_setting('tcp_keepalives_count') as count`,
+  );
+  expect(kept).toEqual({ idle: "5", interval: "2", count: "3" });
   const url = new URL(await freshDatabase());
   const other = connectDatabase({ url: url.href, applicationName: "bounds-test" });
   await other.sql`select set_config('statement_timeout', '0', false)`;
