@@ -5,6 +5,12 @@ import {
   SKEW_SECONDS_MAX,
 } from "@vestibule/contracts/limits";
 import { type Result, ok, refuse } from "@vestibule/kernel/result";
+import {
+  KNOWN_HEADERS,
+  KNOWN_HEADERS_DEFAULT,
+  type KnownHeader,
+  isKnownHeader,
+} from "./proxy/known-headers.ts";
 import { ORIGIN_DEADLINE_MS_DEFAULT, ORIGIN_DEADLINE_MS_MAX } from "./limits.ts";
 
 /** What wrangler binds: text only. None is a secret (law 6). */
@@ -21,6 +27,10 @@ export interface EdgeEnv {
   /** This location's name in health, logs and at the mint; the network's own name for it when absent. */
   readonly LOCATION?: string;
   readonly ORIGIN_DEADLINE_MS?: string | number;
+  /** `origin`: asked under the host of `ORIGIN_URL`, the default; `visitor`: under the visitor's. */
+  readonly ORIGIN_HOST?: string;
+  /** Names of the headers that tell the origin of the visitor, separated by commas or spaces. */
+  readonly FORWARDED_HEADERS?: string;
 }
 
 export interface EdgeConfig {
@@ -34,6 +44,8 @@ export interface EdgeConfig {
   readonly skewSeconds: number;
   readonly location: string;
   readonly originDeadlineMs: number;
+  readonly originHost: "origin" | "visitor";
+  readonly knownHeaders: readonly KnownHeader[];
 }
 
 /**
@@ -65,12 +77,17 @@ export function readConfig(env: EdgeEnv, colo?: unknown): Result<EdgeConfig, rea
     },
     { min: 100, max: ORIGIN_DEADLINE_MS_MAX, mistakes },
   );
+  const originHost = env.ORIGIN_HOST === "visitor" ? "visitor" : "origin";
+  if (!["", "origin", "visitor"].includes(env.ORIGIN_HOST ?? "")) {
+    mistakes.push("ORIGIN_HOST: `origin` or `visitor` is needed");
+  }
+  const knownHeaders = headerNames(env.FORWARDED_HEADERS, mistakes);
   const bootKeys = json(env.JWKS, mistakes);
   if (mistakes.length > 0) return refuse(mistakes);
   const location = nameOf(env.LOCATION) ?? nameOf(colo) ?? "unnamed";
   return ok({
     ...{ mintUrls: mints, originUrl, purchaseUrl, issuer, bootKeys },
-    ...{ skewSeconds, location, originDeadlineMs },
+    ...{ skewSeconds, location, originDeadlineMs, originHost, knownHeaders },
   });
 }
 
@@ -106,6 +123,20 @@ function whole(
   if (/^\d{1,9}$/.test(text) && number >= bounds.min && number <= bounds.max) return number;
   bounds.mistakes.push(`${name}: a whole number from ${bounds.min} to ${bounds.max} is needed`);
   return fallback;
+}
+
+/** `none` for none at all. */
+function headerNames(value: string | undefined, mistakes: string[]): readonly KnownHeader[] {
+  const names = (value ?? "")
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((name) => name !== "");
+  if (names.length === 0) return KNOWN_HEADERS_DEFAULT;
+  if (names.length === 1 && names[0] === "none") return [];
+  const known = [...new Set(names)].filter(isKnownHeader);
+  if (names.every(isKnownHeader)) return known;
+  mistakes.push(`FORWARDED_HEADERS: \`none\`, or some of ${KNOWN_HEADERS.join(", ")}, are needed`);
+  return known;
 }
 
 function json(value: string | undefined, mistakes: string[]): unknown {

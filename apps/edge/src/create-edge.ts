@@ -56,7 +56,9 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
     tickets: createTickets(feed, { issuer, skewSeconds }),
     routes: () => {
       const manifest = feed.manifest();
-      if (manifest !== undefined && routes?.manifest !== manifest) routes = compileRoutes(manifest);
+      if (manifest !== undefined && routes?.manifest !== manifest) {
+        routes = compileRoutes(manifest, config.originHost);
+      }
       return routes;
     },
     verifies,

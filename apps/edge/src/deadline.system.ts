@@ -1,4 +1,5 @@
 /** Deadlines over the runtime's timers. */
+import { MOVE_LOOKS } from "./limits.ts";
 
 /** Thrown by `withDeadline` when time is up. */
 export class DeadlineError extends Error {
@@ -45,22 +46,53 @@ export async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T 
   }
 }
 
+/** What becomes of `answerWithin`. */
+interface Outcomes<T> {
+  readonly answered: (value: T) => T;
+  readonly failed: () => T;
+  readonly late: () => T;
+  /** What must stand still for time to count; without it all time counts. */
+  readonly moves?: (() => number) | undefined;
+}
+
 /**
- * What `work` gives; what `failed` gives when it rejects; what `late` gives when it has not settled after
- * `ms`. For the hot path: nothing is aborted and no timer is cleared, since the runtime ends what a
- * request has left open when its response is done: each call less counts here.
+ * What `answered` makes of what `work` gives; what `failed` gives when it rejects; what `late` gives when it has not
+ * settled `ms` after the last move. For the hot path: nothing is aborted and no timer is cleared, since the runtime ends
+ * what a request has left open when its response is done: each call less counts here.
  */
-export function answerWithin<T>(
-  ms: number,
-  work: Promise<T>,
-  otherwise: { readonly late: () => T; readonly failed: () => T },
-): Promise<T> {
+export function answerWithin<T>(ms: number, work: Promise<T>, outcomes: Outcomes<T>): Promise<T> {
+  const { moves } = outcomes;
   return new Promise((resolve) => {
-    setTimeout(() => {
-      resolve(otherwise.late());
-    }, ms);
-    work.then(resolve, () => {
-      resolve(otherwise.failed());
-    });
+    if (moves === undefined) {
+      setTimeout(() => {
+        resolve(outcomes.late());
+      }, ms);
+    } else {
+      whenStill(ms, moves, () => {
+        resolve(outcomes.late());
+      });
+    }
+    work.then(
+      (value) => {
+        resolve(outcomes.answered(value));
+      },
+      () => {
+        resolve(outcomes.failed());
+      },
+    );
   });
+}
+
+/** Looks now and then, so that a move costs nothing: it may take one look longer. */
+function whenStill(ms: number, moves: () => number, still: () => void): void {
+  let seen = moves();
+  let looksLeft = MOVE_LOOKS;
+  const look = (): void => {
+    const now = moves();
+    looksLeft = now === seen ? looksLeft - 1 : MOVE_LOOKS;
+    seen = now;
+    if (looksLeft === 0) still();
+    else setTimeout(look, ms / MOVE_LOOKS);
+  };
+  setTimeout(look, ms / MOVE_LOOKS);
 }

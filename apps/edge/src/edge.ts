@@ -12,6 +12,7 @@ import { problem } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
+import type { RouteTable } from "./routing/route-table.ts";
 import {
   type Background,
   type Called,
@@ -92,7 +93,11 @@ async function answerCold(
   const { edge, request, now, background } = visit;
   const away = () => problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   const event = await findEvent(visit, name);
-  if (event === undefined) return edge.routes() === undefined ? away() : problem("event-not-found");
+  if (event === undefined) {
+    const routes = edge.routes();
+    if (routes === undefined) return away();
+    return shareWith(problem("event-not-found"), allowedOrigin(request, routes));
+  }
   await edge.feed.whenKnown(`drip:${name}`, now);
   await keepDripFresh(visit, name, pollStaleMs(edge.feed.drip(name), now));
   const found = poll.answer(request, name, { now, background, waited: true });
@@ -115,14 +120,18 @@ function route(visit: Visit): Response | Answering {
   const found = routes.match({ host, path, method, now });
   switch (found.kind) {
     case "open":
-      return forward(visit, { path: pathname, cookie: cookieLeft(visit.head) });
+      return forward(visit, { cookie: cookieLeft(visit.head), isForMethod: found.isForMethod });
     case "ambiguous":
-      return problem("bad-request", { detail: "The path can be read in more than one way." });
+      return unroutable(visit, routes, "The path can be read in more than one way.");
     case "unknown-host":
-      return problem("bad-request", { detail: "No event is on sale under this host name." });
+      return unroutable(visit, routes, "No event is on sale under this host name.");
     case "protected":
-      return guard(visit, found.event, path.normal);
+      return guard(visit, found.event);
   }
+}
+
+function unroutable({ request }: Visit, routes: RouteTable, detail: string): Response {
+  return shareWith(problem("bad-request", { detail }), allowedOrigin(request, routes));
 }
 
 /** `shop.example.` and `shop.example` are the same host. */
@@ -131,7 +140,7 @@ function withoutRootDot(host: string): string {
   return mayHave ? host.replace(/\.(?=:\d+$|$)/, "") : host;
 }
 
-function guard(visit: Visit, event: ManifestEvent, path: string): Response | Answering {
+function guard(visit: Visit, event: ManifestEvent): Response | Answering {
   const { edge, head, now } = visit;
   if (!edge.verifies || edge.feed.keys(now) === undefined) {
     const away = problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
@@ -140,37 +149,33 @@ function guard(visit: Visit, event: ManifestEvent, path: string): Response | Ans
   if (isHeadTooLarge(head)) {
     return shareWith(problem("head-too-large"), allowedOrigin(visit.request, event));
   }
-  const asked = { event, path };
   const asking = keepDripFresh(visit, event.event);
   return asking === undefined
-    ? check(visit, asked)
-    : answering(asking.then(() => check(atItsTime(visit), asked)));
+    ? check(visit, event)
+    : answering(asking.then(() => check(atItsTime(visit), event)));
 }
 
 interface Asked {
   readonly event: ManifestEvent;
-  readonly path: string;
+  readonly scope: Scope;
+  readonly shown: Shown;
 }
 
-function check(visit: Visit, { event, path }: Asked): Answering {
+function check(visit: Visit, event: ManifestEvent): Answering {
   const { edge, address, head, now } = visit;
   const scope = { event: event.event, https: address.https };
   const shown = edge.shown.read(head, scope);
-  const asked = { event, path, scope, shown };
+  const asked = { event, scope, shown };
   const found = edge.admissions.check(shown.credentials, event, now);
   return found instanceof Promise
     ? answering(found.then((later) => decide(visit, asked, later)))
     : decide(visit, asked, found);
 }
 
-function decide(
-  visit: Visit,
-  { event, path, scope, shown }: Asked & { scope: Scope; shown: Shown },
-  found: AdmissionCheck,
-): Answering {
+function decide(visit: Visit, { event, scope, shown }: Asked, found: AdmissionCheck): Answering {
   const { credentials, cookieLeft: cookie } = shown;
   if (found.kind !== "admitted")
     return answering(deny(visit, { event, credentials, check: found }));
   visit.edge.shown.keep(visit.head, scope, shown);
-  return forward(visit, { path, cookie, admitted: found });
+  return forward(visit, { cookie, admitted: found, event });
 }

@@ -15,6 +15,11 @@ import { assert } from "@vestibule/kernel/assert";
 export const ORIGIN_DEADLINE_MS_DEFAULT = 30_000;
 export const ORIGIN_DEADLINE_MS_MAX = 600_000;
 
+/** `Retry-After` of an origin that did not answer. */
+export const ORIGIN_RETRY_SECONDS = 5;
+/** A body that moves is looked at so many times in a deadline: after its last piece this waits at most one look longer. */
+export const MOVE_LOOKS = 8;
+
 /** One try at one mint, for a join or a claim. */
 export const GRANT_DEADLINE_MS = 3_000;
 /** The purchase API: it has answered by itself before. */
@@ -62,6 +67,9 @@ export const COOKIES_OUTLIVE_EVENT_MS = 30 * 86_400_000;
 const SOLD_OUT_REPORT_MS = 250;
 const MINT_ROUND_TRIP_MS = 150;
 const PAGE_ROUND_TRIP_MS = 130;
+
+/** Headers that one `Connection` may name; the others it names are forwarded. */
+export const CONNECTION_NAMES_MAX = 32;
 
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;

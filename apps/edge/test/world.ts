@@ -14,6 +14,7 @@ import { hashVisitor } from "@vestibule/token/visitor";
 import type { EdgeConfig } from "../src/config.ts";
 import { createEdge } from "../src/create-edge.ts";
 import type { EdgeHandler } from "../src/edge.ts";
+import { KNOWN_HEADERS_DEFAULT } from "../src/proxy/known-headers.ts";
 import { EVENT, LIFETIME_SECONDS, NOW } from "./event.ts";
 
 export { EVENT, LIFETIME_SECONDS, NOW };
@@ -85,6 +86,8 @@ const CONFIG: EdgeConfig = {
   skewSeconds: 5,
   location: "test",
   originDeadlineMs: 30_000,
+  originHost: "origin",
+  knownHeaders: KNOWN_HEADERS_DEFAULT,
 };
 
 export async function newKey(): Promise<{ key: SigningKey; jwk: PublicJwk }> {

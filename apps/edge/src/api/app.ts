@@ -15,15 +15,18 @@ type Verb = (visit: Visit, event: ManifestEvent) => Promise<Response>;
 
 export const api: Hono<{ Bindings: Visit }> = new Hono<{ Bindings: Visit }>();
 
-/** An event's own pages can read whatever is answered about it, refusals included (HP-04). */
+/**
+ * An event's own pages can read whatever is answered about it, refusals included (HP-04); that there is no such event,
+ * the pages of any.
+ */
 api.use("/_vestibule/events/:event/*", async (c, next) => {
-  const { request } = c.env;
+  const { request, edge } = c.env;
   const event = await findEvent(c.env, c.req.param("event"));
-  if (event === undefined) return next();
-  const origin = allowedOrigin(request, event);
+  const origin = allowedOrigin(request, event ?? edge.routes());
   if (isPreflight(request)) return preflight(request, origin);
   await next();
   shareWith(c.res, origin);
+  return undefined;
 });
 api.use((c, next) =>
   isHeadTooLarge(c.env.head) ? Promise.resolve(problem("head-too-large")) : next(),

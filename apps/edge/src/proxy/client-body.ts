@@ -4,34 +4,41 @@ import type { Visit } from "../visit.ts";
 export interface ClientBody {
   readonly stream: ReadableStream<Uint8Array> | null;
   /** Aborts when it breaks off or is malformed on its way to us: not the origin's fault. */
-  readonly broken: AbortSignal | null;
+  readonly broken: AbortSignal;
+  /** Grows with every piece that passes: while it does, nobody is too slow. */
+  readonly moves: () => number;
+  /** The client owes the next piece, not the origin room for it. */
+  readonly isAwaited: () => boolean;
 }
 
-const NONE: ClientBody = { stream: null, broken: null };
-
 /**
- * A GET or HEAD has none, whatever its head says: what one means is not defined (RFC 9110 section 9.3.1),
- * and the runtime sends none. A body of stated length is passed as it is. One in chunks can be malformed, and the
- * runtime does not tell that from an origin that went away, so it goes through our hands.
+ * It passes piece by piece as it comes, under the length that was stated, and never more of it is held than one
+ * piece. Through our hands, since the runtime tells neither whether it moves nor whose fault it is that it broke.
+ * `undefined` when there is none: a GET or HEAD has none, whatever its head says, for what one means is not defined
+ * (RFC 9110 section 9.3.1) and the runtime sends none.
  */
-export function clientBody({ request, head, method }: Visit): ClientBody {
-  if (isWithoutBody(method)) return NONE;
+export function clientBody({ request, head, method }: Visit): ClientBody | undefined {
+  if (isWithoutBody(method)) return undefined;
   const { body } = request;
-  if (body === null) return NONE;
-  return head.hasLength ? { stream: body, broken: null } : watched(body);
+  return body === null ? undefined : watched(body, head.length);
 }
 
 export function isWithoutBody(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-function watched(body: ReadableStream<Uint8Array>): ClientBody {
+function watched(body: ReadableStream<Uint8Array>, length: number | undefined): ClientBody {
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
   const broken = new AbortController();
+  let moves = 0;
+  let isAwaited = false;
   const stream = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
+      isAwaited = true;
       try {
         const { done, value } = await reader.read();
+        moves += 1;
+        isAwaited = false;
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (error) {
@@ -42,5 +49,18 @@ function watched(body: ReadableStream<Uint8Array>): ClientBody {
     },
     cancel: (reason) => reader.cancel(reason),
   });
-  return { stream, broken: broken.signal };
+  return {
+    stream: length === undefined ? stream : ofLength(stream, length),
+    broken: broken.signal,
+    moves: () => moves,
+    isAwaited: () => isAwaited,
+  };
+}
+
+/** The runtime states the length of such a stream, and sends any other in chunks. */
+function ofLength(stream: ReadableStream<Uint8Array>, length: number): ReadableStream<Uint8Array> {
+  const { readable, writable } = new FixedLengthStream(length);
+  // What goes wrong here shows at the other end.
+  stream.pipeTo(writable).catch(() => undefined);
+  return readable;
 }

@@ -8,7 +8,7 @@ export interface Address {
   readonly origin: string;
   /** As `URL` has it: dot segments resolved. */
   readonly pathname: string;
-  /** With its `?`; empty when there is none. */
+  /** With its `?`, which may stand alone; empty when there is none. */
   readonly search: string;
   /** The path as it was sent, read. */
   readonly path: ReadPath;
@@ -59,8 +59,10 @@ function plainOrigin(text: string, slash: number): PlainOrigin | undefined {
 /** The same by the runtime's own parser, for everything unusual. */
 export function readUrl(text: string): Address | undefined {
   try {
-    const { protocol, host, origin, pathname, search } = new URL(text);
+    const { protocol, host, origin, pathname, href } = new URL(text);
     const path = readPath(rawPath(text), pathname);
+    // `URL.search` says nothing of a `?` with nothing behind it.
+    const search = /^[^?#]*(\?[^#]*)/.exec(href)?.[1] ?? "";
     return { https: protocol === "https:", host, origin, pathname, search, path };
   } catch {
     return undefined;

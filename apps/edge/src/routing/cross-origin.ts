@@ -4,16 +4,21 @@
  */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 
+/** Sites that belong together: those of an event, or of all events. */
+interface Sites {
+  readonly hosts: readonly string[];
+}
+
 /**
- * The exact `Origin` when it is a host of this event, by the scheme of the sale itself: whoever can
- * change a plain-http page of the same host is not ours. `undefined` when absent or foreign.
+ * The exact `Origin` when it is a host of these, by the scheme of the sale itself: whoever can
+ * change a plain-http page of the same host is not ours. `undefined` when absent or foreign, or when no site is known.
  */
-export function allowedOrigin(request: Request, event: ManifestEvent): string | undefined {
+export function allowedOrigin(request: Request, sites: Sites | undefined): string | undefined {
   const origin = request.headers.get("origin");
-  if (origin === null) return undefined;
+  if (origin === null || sites === undefined) return undefined;
   try {
     const url = new URL(origin);
-    const known = event.hosts.includes(url.host) && request.url.startsWith(`${url.protocol}//`);
+    const known = sites.hosts.includes(url.host) && request.url.startsWith(`${url.protocol}//`);
     return known && url.origin === origin ? origin : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 /**
  * The one normalization of paths (design section 6). A path is read as the origin will read it, or it
- * is called ambiguous: what some servers decode once more, or split differently, is never guessed.
+ * is called ambiguous: what some servers decode once more, or split differently, is never guessed. What is forwarded is
+ * the path as it was sent and the runtime's parser left it, which is one of the readings.
  */
 import { DECODE_ROUNDS_MAX, PATH_CHARS_MAX } from "../limits.ts";
 
@@ -11,6 +12,8 @@ export interface ReadPath {
   readonly otherReadings: readonly string[];
   /** Too long, or it holds a control character or a broken escape: never forwarded when protected. */
   readonly malformed: boolean;
+  /** It has a `//`, which not every server takes for one `/`. */
+  readonly isDoubled: boolean;
 }
 
 /** Almost every path is plain: no escape, no dot segment, no doubled slash, nothing to decide. */
@@ -33,11 +36,13 @@ export function readPath(raw: string, parsed = raw): ReadPath {
   const plain = plainPath(raw);
   if (plain !== undefined) return plain;
   if (raw.length > PATH_CHARS_MAX) {
-    return { normal: raw.slice(0, PATH_CHARS_MAX), otherReadings: [], malformed: true };
+    const normal = raw.slice(0, PATH_CHARS_MAX);
+    return { normal, otherReadings: [], malformed: true, isDoubled: false };
   }
   const malformed = BROKEN.test(raw) || hasControl(raw);
   const normal = resolve(decodeUnreserved(raw));
   const others = new Set<string>([resolve(decodeUnreserved(parsed))]);
+  let isDoubled = false;
   // `;` starts a path parameter for some servers (RFC 3986 section 3.3): they route without it.
   for (let text = decodeUnreserved(raw), round = 0; round <= DECODE_ROUNDS_MAX; round += 1) {
     for (const form of [text, shortened(text)]) {
@@ -45,19 +50,23 @@ export function readPath(raw: string, parsed = raw): ReadPath {
       for (const reading of [form, slashed, slashed.replace(/;[^/]*/g, "")]) {
         others.add(resolve(reading));
       }
+      isDoubled ||= slashed.includes("//");
+      // Some take what follows a leading `//` for a host (RFC 3986 section 4.2).
+      if (slashed.startsWith("//")) others.add(resolve(slashed.replace(/^\/+[^/]*/, "")));
     }
     const next = decodeOnce(text);
     if (next === text) break;
     text = next;
   }
   others.delete(normal);
-  return { normal, otherReadings: [...others], malformed };
+  return { normal, otherReadings: [...others], malformed, isDoubled };
 }
 
 /** The reading of a plain path; `undefined` when it is not plain. */
 export function plainPath(raw: string): ReadPath | undefined {
   if (raw.length > PATH_CHARS_MAX || !PLAIN.test(raw)) return undefined;
-  return { normal: raw === "" ? "/" : raw, otherReadings: NONE, malformed: false };
+  const normal = raw === "" ? "/" : raw;
+  return { normal, otherReadings: NONE, malformed: false, isDoubled: false };
 }
 
 function hasControl(text: string): boolean {

@@ -2,16 +2,19 @@
 import { ROUTE_CHARS_MAX } from "@vestibule/contracts/limits";
 import type { ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
+import type { EdgeConfig } from "../config.ts";
 import type { ReadPath } from "./path.ts";
 
 export type Route =
-  /** In no event, or under a bypass rule. */
-  | { readonly kind: "open" }
+  /** In no event, or under a bypass rule; `isForMethod`: under one that names its method. */
+  | { readonly kind: "open"; readonly isForMethod: boolean }
   | { readonly kind: "protected"; readonly event: ManifestEvent }
   /** Protected under one reading of its path and not under another: refused, not guessed. */
   | { readonly kind: "ambiguous" }
-  /** A protected path on a host that no event names: all hosts share one origin, so it stays shut. */
+  /** Protected on other hosts only, which have the same origin: it stays shut. */
   | { readonly kind: "unknown-host" };
+
+const OPEN: Route = { kind: "open", isForMethod: false };
 
 /** More than any pattern weighs. */
 const LIVE_WEIGHT = 4 * ROUTE_CHARS_MAX;
@@ -39,12 +42,21 @@ export interface RoutedRequest {
 
 export interface RouteTable {
   readonly manifest: ManifestClaims;
+  /** Of all events. */
+  readonly hosts: readonly string[];
   /** Host as in the URL, lower case, with a port that is not the scheme's own. */
   match(request: RoutedRequest): Route;
   event(name: string): ManifestEvent | undefined;
 }
 
-export function compileRoutes(manifest: ManifestClaims): RouteTable {
+/**
+ * @param originHost `origin`: the origin is asked under one name for all hosts, so that what is protected on one of them
+ *   is open on none. `visitor`: it tells them apart, and each host has its own rules; one that no event names is not served.
+ */
+export function compileRoutes(
+  manifest: ManifestClaims,
+  originHost: EdgeConfig["originHost"],
+): RouteTable {
   const all = manifest.events.map(compileEvent);
   const byHost = new Map<string, CompiledEvent[]>();
   for (const compiled of all) {
@@ -55,13 +67,15 @@ export function compileRoutes(manifest: ManifestClaims): RouteTable {
   const byName = new Map(manifest.events.map((event) => [event.event, event]));
   return {
     manifest,
+    hosts: [...byHost.keys()],
     event: (name) => byName.get(name),
     match: (request) => {
       const events = byHost.get(request.host);
-      if (events === undefined) {
-        return isProtected(all, request.path) ? { kind: "unknown-host" } : { kind: "open" };
-      }
-      return matchEvents(events, request);
+      if (events === undefined && originHost === "visitor") return { kind: "unknown-host" };
+      const found = events === undefined ? OPEN : matchEvents(events, request);
+      if (found !== OPEN || originHost === "visitor") return found;
+      const elsewhere = matchEvents(all, request);
+      return elsewhere.kind === "open" ? elsewhere : { kind: "unknown-host" };
     },
   };
 }
@@ -72,7 +86,7 @@ function matchEvents(
 ): Route {
   const clear = path.otherReadings.length === 0 && !path.malformed;
   if (!clear) {
-    if (!isProtected(events, path)) return { kind: "open" };
+    if (!isProtected(events, path)) return OPEN;
     // Every reading in the same event, and well formed: there is nothing to guess.
     const [first, ...rest] = [path.normal, ...path.otherReadings].map(
       (reading) => bestMatch(events, reading, now)?.event,
@@ -82,13 +96,17 @@ function matchEvents(
     return { kind: "protected", event: first };
   }
   const found = bestMatch(events, path.normal, now);
-  if (found === undefined) return { kind: "open" };
-  const bypassed = found.bypass.some(
-    (rule) =>
-      (rule.methods === undefined || rule.methods.has(method)) &&
-      rule.paths.some((pattern) => matches(pattern, path.normal)),
-  );
-  return bypassed ? { kind: "open" } : { kind: "protected", event: found.event };
+  if (found === undefined) return OPEN;
+  const bypassed = path.isDoubled
+    ? undefined
+    : found.bypass.find(
+        (rule) =>
+          (rule.methods === undefined || rule.methods.has(method)) &&
+          rule.paths.some((pattern) => matches(pattern, path.normal)),
+      );
+  return bypassed === undefined
+    ? { kind: "protected", event: found.event }
+    : { kind: "open", isForMethod: bypassed.methods !== undefined };
 }
 
 function isProtected(events: readonly CompiledEvent[], path: ReadPath): boolean {

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { type EdgeEnv, readConfig } from "../src/config.ts";
+
+const ENV: EdgeEnv = {
+  MINT_URLS: "https://mint.example",
+  ORIGIN_URL: "https://origin.example",
+  ISSUER: "https://mint.example",
+};
+
+const originOf = (env: EdgeEnv): unknown => {
+  const read = readConfig({ ...ENV, ...env });
+  return read.ok ? [read.value.originHost, read.value.knownHeaders] : read.refusal;
+};
+
+test("the origin is asked under its own host and told in the usual headers, unless it is said otherwise", () => {
+  const usual = ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+  expect(originOf({})).toEqual(["origin", usual]);
+  expect(originOf({ ORIGIN_HOST: "", FORWARDED_HEADERS: " " })).toEqual(["origin", usual]);
+  expect(originOf({ ORIGIN_HOST: "visitor", FORWARDED_HEADERS: "none" })).toEqual(["visitor", []]);
+  expect(originOf({ FORWARDED_HEADERS: "Forwarded, X-Real-IP forwarded" })).toEqual([
+    "origin",
+    ["forwarded", "x-real-ip"],
+  ]);
+});
+
+test("every mistake is named at once, and no value is repeated", () => {
+  const read = readConfig({
+    ...{ ORIGIN_HOST: "shop.example", FORWARDED_HEADERS: "x-forwarded-for, cookie" },
+    ...{ ORIGIN_DEADLINE_MS: "soon", SKEW_SECONDS: 99 },
+  });
+  const mistakes = read.ok ? [] : read.refusal;
+  expect(mistakes.map((line) => line.split(":")[0])).toEqual([
+    ...["MINT_URLS", "ORIGIN_URL", "ISSUER", "SKEW_SECONDS", "ORIGIN_DEADLINE_MS", "ORIGIN_HOST"],
+    "FORWARDED_HEADERS",
+  ]);
+  expect(mistakes.join()).not.toMatch(/shop\.example|cookie|soon|99/);
+});
