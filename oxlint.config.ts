@@ -135,7 +135,8 @@ export default defineConfig({
       rules: { "no-restricted-imports": ["error", { patterns: [NODE_MODULES, SIGNING] }] },
     },
     {
-      files: ["**/*.test.ts"],
+      // The last are the parts of `proxy.test.ts`, which share one running system.
+      files: ["**/*.test.ts", "test/e2e/proxy/*.ts"],
       rules: {
         // A test waits for a condition (vi.waitFor, expect.poll), never for time to pass.
         "no-restricted-globals": ["error", ...AMBIENT_GLOBALS.slice(0, 2)],
