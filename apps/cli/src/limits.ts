@@ -29,8 +29,6 @@ export const PEOPLE_MAX = 1_000_000;
 export const PERSON_ID_CHARS_MAX = 200;
 /** Of a bad list, one by one. */
 export const MISTAKES_TOLD_MAX = 20;
-/** Batches that are asked for at once: one is signed while the others are recorded and read. */
-export const BATCHES_AHEAD = 3;
 /** A mint that is away is asked again so soon. */
 export const AWAY_RETRY_MS = 500;
 

@@ -168,6 +168,17 @@ describe("places given beforehand", () => {
     expectWhole(out, 1_500);
   });
 
+  it("gives numbers in the order of the list, also when a mint was away for one batch of it", async () => {
+    const { world, out, run } = await start(list(5_000));
+    let asked = 0;
+    world.mint.broken = ({ url }) =>
+      url.includes("/premints/") && [2, 5].includes((asked += 1)) ? "away" : undefined;
+    expect((await run()).code).toBe(0);
+    expectWhole(out, 5_000);
+    const numbers = linesOf(out).map(({ number }) => number);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+  });
+
   it("stops at Ctrl-C with what it has, and goes on later", async () => {
     const { world, out, run } = await start(list(3_000));
     let asked = 0;

@@ -1,7 +1,7 @@
 /** Asks for one batch after the other, and writes down each before the next. */
 import type { PremintAnswer } from "@vestibule/contracts/premint-api";
 import { CliFailure, InterruptedError } from "../failure.ts";
-import { AWAY_MS_MAX, AWAY_RETRY_MS, BATCHES_AHEAD } from "../limits.ts";
+import { AWAY_MS_MAX, AWAY_RETRY_MS } from "../limits.ts";
 import { AwayError } from "../mint-api.ts";
 import type { Session } from "../session.ts";
 import { bar, Progress } from "../terminal/progress.ts";
@@ -110,7 +110,10 @@ interface Batch {
   readonly answer: PremintAnswer;
 }
 
-/** In their order, the next one asked for while this one is written. */
+/**
+ * In their order, the next one asked for while this one is written. Never two at once: numbers are in the order in
+ * which they are given, and of two requests the later one may arrive first.
+ */
 async function* batches(
   session: Session,
   { run, people, first, progress }: Batches,
@@ -121,16 +124,13 @@ async function* batches(
     const places = people.slice(from, from + run.batchSize).map((person) => placeOf(run, person));
     return { places, answer: await askUntilAnswered(session, { run, index, places, progress }) };
   };
-  const asked: Promise<Batch>[] = [];
-  for (let index = first; index < count; index += 1) {
-    while (asked.length < BATCHES_AHEAD && index + asked.length < count) {
-      const batch = ask(index + asked.length);
-      // Whoever waits for it hears of its failure; a batch that nobody waits for any more fails alone.
-      batch.catch(() => {});
-      asked.push(batch);
-    }
-    const next = asked.shift();
-    if (next !== undefined) yield await next;
+  let asked = first < count ? ask(first) : undefined;
+  for (let index = first; asked !== undefined; index += 1) {
+    const batch = await asked;
+    asked = index + 1 < count ? ask(index + 1) : undefined;
+    // Whoever waits for it hears of its failure; a batch that nobody waits for any more fails alone.
+    asked?.catch(() => {});
+    yield batch;
   }
 }
 
