@@ -58,7 +58,7 @@ describe("events change", () => {
         turns in minute 20   60                   300
         turns in minute 30   60                   300
         last of 400 waiting  00:07:00 (in 7 min)  00:02:00 (in 2 min)
-        of them left out     0                    0
+        left out             0                    0
         can buy at once      up to 600            up to 3,000
       spring is changed.
       "
@@ -86,7 +86,7 @@ describe("events change", () => {
     };
     const { out } = await change(world, ["--max-admissions", "330", "--yes"], {});
     expect(out).toContain("max admissions  none -> 330");
-    expect(out).toContain("70 people who wait now would get no turn");
+    expect(out).toContain("70 people would get no turn");
     expect(out).toContain("It is paused: this is as if it went on now.");
   });
 

@@ -13,11 +13,11 @@ const moment = z.int().check(z.gte(0));
 const outlookSchema = z.object({
   /** Slots that open in each minute from `at` on, while there are people for them; committed ones included. */
   perMinute: z.array(count),
-  /** When the last one who waits now, and gets a turn, has it; absent: nobody waits. */
+  /** When the last one who waits now, or has a turn ahead, has it; absent: nobody does. */
   lastTurnAt: z.optional(moment),
-  /** People who wait now and get no turn: after `endsAt`, or beyond `maxAdmissions`. */
+  /** People who get no turn: after `endsAt`, where theirs may be committed already, or beyond `maxAdmissions`. */
   leftOut: count,
-  /** At most so many can buy at any one time: the highest rate ahead × lifetime, and the budget. */
+  /** From `takesHoldAt` on at most so many can buy at once: the highest rate ahead × lifetime, and the budget. */
   shoppersAtOnce: count,
 });
 export type OutlookView = z.infer<typeof outlookSchema>;

@@ -30,11 +30,14 @@ export interface Outlook {
   readonly takesHoldAt: number;
   /** Slots that open in each minute from `now` on, committed ones included, while there are people for them. */
   readonly perMinute: readonly number[];
-  /** The turn of the last one who waits now and gets one; absent: nobody waits. */
+  /** The turn of the last one who waits now, or has a turn ahead, and gets it; absent: nobody does. */
   readonly lastTurnAt?: number;
-  /** People who wait now and get no turn: beyond `endsAt`, or beyond `maxAdmissions`. */
+  /** People who get no turn: beyond `endsAt`, also when it is committed already, or beyond `maxAdmissions`. */
   readonly leftOut: number;
-  /** At most so many have an open slot at any one time, lapsed ones not counted: rate × lifetime, and the budget. */
+  /**
+   * Once what is committed is over, at most so many have an open slot at any one time, lapsed ones not counted: rate ×
+   * lifetime, and the budget.
+   */
   readonly shoppersAtOnce: number;
 }
 
@@ -66,13 +69,17 @@ export function outlookOf(input: OutlookInput): Outlook {
   const lastCredit = Math.min(waiting, room) > fits ? credit : 0;
   const served = Math.min(waiting, openedBefore(Infinity, lastCredit));
   const lastTurnAt =
-    served > 0 ? from + pace.lengthMs(from, served - 1, lastCredit) : lastPending(segments, now);
-  const peak = peakRate(policy, from, endsAt);
+    served > 0
+      ? from + pace.lengthMs(from, served - 1, lastCredit)
+      : lastPending(segments, now, endsAt);
+  // Nothing more is committed: what is then goes on.
+  const peak = peakRate(policy, from < endsAt ? from : now, endsAt);
+  const late = committedBefore(segments, Infinity) - committedBefore(segments, endsAt);
   return {
     takesHoldAt: from,
     perMinute,
     ...(lastTurnAt === undefined ? {} : { lastTurnAt }),
-    leftOut: waiting - served,
+    leftOut: waiting - served + late,
     shoppersAtOnce: Math.ceil((peak * lifetimeSeconds) / 60) + policy.approximationBudget,
   };
 }
@@ -84,10 +91,14 @@ function committedBefore(segments: readonly Segment[], at: number): number {
   );
 }
 
-function lastPending(segments: readonly Segment[], now: number): number | undefined {
+function lastPending(
+  segments: readonly Segment[],
+  now: number,
+  endsAt: number,
+): number | undefined {
   let last: number | undefined;
   for (const segment of segments) {
-    const live = liveCount(segment);
+    const live = Math.min(liveCount(segment), openedCount(segment, endsAt - 1));
     const at = live === 0 ? now : opensAt(segment, segment.base + live - 1);
     if (at > now) last = Math.max(last ?? at, at);
   }

@@ -129,6 +129,23 @@ test("who gets no turn before the end, or beyond the bound, is counted", () => {
   expect(nobody.perMinute.slice(0, 3)).toEqual([60, 40, 0]);
 });
 
+test("an end moved to before what is committed leaves out those behind it, and their turns are nobody's last", () => {
+  const world = new World({ policy: policyOf({ ratePerMinute: 600 }) });
+  world.join(1_000);
+  world.step();
+  // A horizon is committed: 600 turns, a tenth of a second apart.
+  expect(outlook(world, 400, { endsAt: START + 15_000 })).toMatchObject({
+    perMinute: [150, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    lastTurnAt: START + 14_900,
+    leftOut: 850,
+    shoppersAtOnce: 6_000,
+  });
+  expect(outlook(world, 400, { endsAt: START + 60_000 })).toMatchObject({
+    lastTurnAt: START + 59_900,
+    leftOut: 400,
+  });
+});
+
 test("before the start nothing opens, and shoppers at once are those of the highest rate ahead", () => {
   const ratePlan = [
     { at: START + 10 * MINUTE, ratePerMinute: 300 },

@@ -50,7 +50,7 @@ function table(session: Session, preview: PreviewView): readonly string[] {
     row(`last of ${number(waiting)} waiting`, ({ lastTurnAt }) =>
       lastTurnAt === undefined ? "-" : session.moment(lastTurnAt),
     ),
-    row("of them left out", ({ leftOut }) => number(leftOut)),
+    row("left out", ({ leftOut }) => number(leftOut)),
     row("can buy at once", ({ shoppersAtOnce }) => `up to ${number(shoppersAtOnce)}`),
   ]);
 }
@@ -62,7 +62,7 @@ function warnings(session: Session, preview: PreviewView): readonly string[] {
     lines.push(
       session.paint(
         "red",
-        `${plural(after.leftOut, "person", "people")} who wait now would get no turn: the sale ends ${session.moment(endsAt)}, or has turns for no more.`,
+        `${plural(after.leftOut, "person", "people")} would get no turn: the sale ends ${session.moment(endsAt)}, or has turns for no more.`,
       ),
     );
   if (state === "paused" || state === "soldout")
