@@ -78,6 +78,13 @@ export const CANARIES: readonly Canary[] = [
     faults: NO_FAILOVER,
   },
   {
+    name: "what is given back, or made up for by a budget, is not counted off",
+    sabotage: { store: givingTwice },
+    caughtBy: /law 3: (?:slot \d+ is \S+ beyond the rate|with \d+ \S+ are given back)/,
+    salesMax: 100,
+    faults: NO_FAILOVER,
+  },
+  {
     name: "a process that was stopped commits what it had decided before",
     sabotage: {
       store: (store) => ({
@@ -150,6 +157,29 @@ function catchingUp(store: MintStore): MintStore {
       return store.step(lead, {
         ...request,
         decide: (claimed) => caughtUp(request.decide(claimed), frontier),
+      });
+    },
+  };
+}
+
+/** A credit that was spent is there again. */
+function givingTwice(store: MintStore): MintStore {
+  return {
+    ...store,
+    step: async (lead, request) => {
+      const before = (await store.loadEvent(request.event))?.progress.line.giveBackMicro ?? 0;
+      return store.step(lead, {
+        ...request,
+        decide: (claimed) => {
+          const change = request.decide(claimed);
+          const { progress } = change;
+          if (progress === undefined) return change;
+          const giveBackMicro = Math.max(before, progress.line.giveBackMicro);
+          return {
+            ...change,
+            progress: { ...progress, line: { ...progress.line, giveBackMicro } },
+          };
+        },
       });
     },
   };

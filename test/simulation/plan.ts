@@ -126,9 +126,15 @@ export function planSale(seed: number, kinds: readonly FaultKind[] = FAULT_KINDS
     const at = between(1_000, calmAt);
     deeds.push({ kind: "steer", at, ratePerMinute, change: drawSpeed(random, at) });
   }
+  const speed = drawSpeed(random, rest.startsAt);
+  const rates = [ratePerMinute, ...speed.ratePlan.map((entry) => entry.ratePerMinute)];
+  // A line that is longer than the horizon, so that what lapses is given back and a budget is spent.
+  const count = Math.min(300, Math.ceil((Math.min(...rates) * between(30, 90)) / 60));
+  const rush = random.chance(15) ? [{ at: between(200, calmAt - 500), count }] : [];
   return {
     ...rest,
-    ...drawSpeed(random, rest.startsAt),
+    ...speed,
+    crowds: [...rest.crowds, ...rush],
     deeds: deeds.toSorted((one, other) => one.at - other.at),
     presence: random.chance(30) ? "confirm" : "auto",
   };
