@@ -16,6 +16,7 @@ export interface MintCandidate {
   readonly pid: number;
   readonly port: number;
   readonly adminToken: string;
+  readonly postgresPid: number;
 }
 
 /** What mints on one database share. */
@@ -23,6 +24,7 @@ export interface MintSite {
   readonly databaseUrl: string;
   readonly adminToken: string;
   readonly kek: string;
+  readonly postgresPid: number;
 }
 
 export async function startMint(bench: Bench): Promise<MintCandidate> {
@@ -45,13 +47,14 @@ export async function startSite(bench: Bench): Promise<MintSite> {
     databaseUrl: postgres.url(),
     adminToken: randomBytes(24).toString("base64url"),
     kek: randomBytes(32).toString("base64url"),
+    postgresPid: postgres.pid,
   };
 }
 
 /** A mint that listens soon, and leads when nobody else does. */
 export async function spawnMint(
   bench: Bench,
-  { databaseUrl, adminToken, kek }: MintSite,
+  { databaseUrl, adminToken, kek, postgresPid }: MintSite,
   name: string,
 ): Promise<MintCandidate> {
   const port = await freePort();
@@ -67,7 +70,7 @@ export async function spawnMint(
       VESTIBULE_KEK: kek,
     },
   });
-  return { pid: mint.pid, port, adminToken };
+  return { pid: mint.pid, port, adminToken, postgresPid };
 }
 
 export async function leads({ port }: MintCandidate): Promise<void> {
