@@ -180,6 +180,8 @@ describe("events change", () => {
     [["--rate", "1.5"], /a whole number/],
     [["--presence", "perhaps"], /auto[^]*confirm/],
     [["--ends-at", "2026-06-01T10:00"], /a time like/],
+    [["--ends-at", "2026-06-31T10:00Z"], /a time like/],
+    [["--step", "2027-02-29T10:00+02:00=5"], /a time like/],
   ])("refuses %j with exit code 2, and asks nobody", async (args, told) => {
     const world = await sale();
     const { code, err } = await change(world, args);

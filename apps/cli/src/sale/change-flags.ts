@@ -117,10 +117,16 @@ const DATED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\
 function momentOf(text: string): Moment {
   const [, amount, unit] = SPAN.exec(text) ?? [];
   if (amount !== undefined) return { inMs: Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS] };
-  const at = DATED.test(text) ? Date.parse(text) : NaN;
+  const at = DATED.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN;
   if (Number.isNaN(at))
     throw new Error("a time like 2026-06-01T10:00Z or 2026-06-01T12:00+02:00, or +90s, +10m, +2h");
   return { at };
+}
+
+/** `Date.parse` takes the 31st of June for the 1st of July. */
+function isDay(text: string): boolean {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
 function stepOf(text: string): RateStep {
