@@ -11,40 +11,67 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { CliFailure } from "./failure.ts";
 import type { SecretFiles } from "./platform.ts";
+import { oneLine } from "./terminal/words.ts";
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 1_048_576;
 const NEWLINE = 10;
 
-/** @param resolve a path as it was typed to one that can be opened. */
+/**
+ * @param resolve a path as it was typed to one that can be opened.
+ * @throws CliFailure where the machine refuses: no such folder, no right, a full disk.
+ */
 export function systemSecretFiles(resolve: (path: string) => string): SecretFiles {
   return {
-    read: (path) => (existsSync(resolve(path)) ? readFileSync(resolve(path), "utf8") : undefined),
+    read: (path) =>
+      told(path, "read", () =>
+        existsSync(resolve(path)) ? readFileSync(resolve(path), "utf8") : undefined,
+      ),
 
-    create(path, text) {
-      if (existsSync(resolve(path))) return false;
-      // Exclusive: whoever came in between keeps theirs, and this fails.
-      withFile(resolve(path), "wx", (file) => write(file, text, 0));
-      syncDirectory(resolve(path));
-      return true;
-    },
-
-    measure: (path) =>
-      existsSync(resolve(path)) ? withFile(resolve(path), "r", measure) : undefined,
-
-    append: (path, { at, text }) =>
-      withFile(resolve(path), "r+", (file) => {
-        if (fstatSync(file).size < at) throw new Error("the file is shorter than it was");
-        ftruncateSync(file, at);
-        return at + write(file, text, at);
+    create: (path, text) =>
+      told(path, "written", () => {
+        if (existsSync(resolve(path))) return false;
+        // Exclusive: whoever came in between keeps theirs, and this fails.
+        withFile(resolve(path), "wx", (file) => write(file, text, 0));
+        syncDirectory(resolve(path));
+        return true;
       }),
 
-    remove(path) {
-      rmSync(resolve(path), { force: true });
-      syncDirectory(resolve(path));
-    },
+    measure: (path) =>
+      told(path, "read", () =>
+        existsSync(resolve(path)) ? withFile(resolve(path), "r", measure) : undefined,
+      ),
+
+    append: (path, { at, text }) =>
+      told(path, "written", () =>
+        withFile(resolve(path), "r+", (file) => {
+          if (fstatSync(file).size < at)
+            throw new CliFailure(
+              "The output is shorter than it was: does the same command run twice?",
+            );
+          ftruncateSync(file, at);
+          return at + write(file, text, at);
+        }),
+      ),
+
+    remove: (path) =>
+      told(path, "removed", () => {
+        rmSync(resolve(path), { force: true });
+        syncDirectory(resolve(path));
+      }),
   };
+}
+
+function told<Value>(path: string, what: string, use: () => Value): Value {
+  try {
+    return use();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    throw new CliFailure(`${oneLine(path)} cannot be ${what}: ${code}.`);
+  }
 }
 
 function withFile<Value>(path: string, flags: string, use: (file: number) => Value): Value {

@@ -1,4 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashVisitor } from "@vestibule/token/visitor";
@@ -115,6 +125,8 @@ describe("places given beforehand", () => {
     ["id\n", "there is nobody in it"],
     ["id,id\na,b\n", 'line 1: the column "id" is there twice'],
     [`id\n${"a\n".repeat(50)}`, "and 29 more"],
+    ['id\nplain\n"quoted"er\n', "line 3: text behind a closing quote"],
+    ['"id" \nplain\n', "line 1: text behind a closing quote"],
   ])("refuses %j", async (people, what) => {
     const { run, world } = await start(people);
     const ran = await run();
@@ -223,6 +235,18 @@ describe("places given beforehand", () => {
     expect(readFileSync(other, "utf8")).toBe("something\n");
     truncateSync(`${other}.run`);
     expect((await again()).code).toBe(1);
+  });
+
+  it("says which file the machine refuses, and why", async () => {
+    const { out, run, world } = await start(list(2));
+    const away = join(folder, "nowhere", "places.jsonl");
+    expect((await run({}, away)).err).toContain(`${away}.run cannot be written: ENOENT.`);
+    symlinkSync(join(folder, "nobody"), `${out}.run`);
+    expect((await run()).err).toContain(`${out}.run cannot be written: EEXIST.`);
+    rmSync(`${out}.run`);
+    mkdirSync(out);
+    expect((await run()).err).toContain(`${out} cannot be read: EISDIR.`);
+    expect([world.mint.premints.size, existsSync(join(folder, "nobody"))]).toEqual([0, false]);
   });
 
   it.each([

@@ -4,6 +4,8 @@ export interface CsvLine {
   /** Of the file, from 1: where the record begins. */
   readonly line: number;
   readonly fields: readonly string[];
+  /** Something stands between a closing quote and the next comma: what was meant is not known. */
+  readonly hasStray: boolean;
 }
 
 /** @returns its records, without empty lines; `openQuote`: the line of a quote that is never closed. */
@@ -13,12 +15,14 @@ export function readCsv(text: string): {
 } {
   const records: CsvLine[] = [];
   let fields: string[] = [];
+  let hasStray = false;
   let line = 1;
   let startedAt = 1;
   let at = text.startsWith("\uFEFF") ? 1 : 0;
   const endRecord = (): void => {
-    if (fields.length > 1 || fields[0] !== "") records.push({ line: startedAt, fields });
+    if (fields.length > 1 || fields[0] !== "") records.push({ line: startedAt, fields, hasStray });
     fields = [];
+    hasStray = false;
     line += 1;
     startedAt = line;
   };
@@ -26,6 +30,7 @@ export function readCsv(text: string): {
     const field = text[at] === '"' ? quoted(text, at) : plain(text, at);
     if (field === undefined) return { records, openQuote: line };
     fields.push(field.value);
+    hasStray ||= field.isStray;
     line += field.lines;
     at = field.end;
     if (text[at] === ",") {
@@ -45,14 +50,14 @@ interface Field {
   readonly end: number;
   /** Line ends in it. */
   readonly lines: number;
+  readonly isStray: boolean;
 }
 
 function plain(text: string, from: number): Field {
   const end = endOf(text, from);
-  return { value: text.slice(from, end), end, lines: 0 };
+  return { value: text.slice(from, end), end, lines: 0, isStray: false };
 }
 
-/** Whatever stands between the closing quote and the next comma belongs to the value, so that it is seen to be wrong. */
 function quoted(text: string, from: number): Field | undefined {
   let value = "";
   let at = from + 1;
@@ -66,8 +71,7 @@ function quoted(text: string, from: number): Field | undefined {
     at += 1;
   }
   const end = endOf(text, at);
-  value += text.slice(at, end);
-  return { value, end, lines: value.split("\n").length - 1 };
+  return { value, end, lines: value.split("\n").length - 1, isStray: end > at };
 }
 
 /** The next comma or end of line. */

@@ -23,7 +23,7 @@ export function readPeople(text: string, path: string): People {
   const { records, openQuote } = readCsv(text);
   const [head, ...rows] = records;
   const columns = head?.fields ?? [];
-  const mistakes: string[] = [...headMistakes(columns)];
+  const mistakes: string[] = [...headMistakes(columns, head?.hasStray ?? false)];
   const [idAt, subAt] = [columns.indexOf("id"), columns.indexOf("sub")];
   const seen = { id: new Map<string, number>(), sub: new Map<string, number>() };
   const people: Person[] = [];
@@ -47,7 +47,10 @@ export function readPeople(text: string, path: string): People {
   return { people, unused };
 }
 
-function* headMistakes(columns: readonly string[]): Iterable<string> {
+const STRAY = "text behind a closing quote";
+
+function* headMistakes(columns: readonly string[], hasStray: boolean): Iterable<string> {
+  if (hasStray) yield `line 1: ${STRAY}`;
   if (!columns.includes("id"))
     yield 'line 1: the first line names the columns, and one of them is "id"';
   for (const name of ["id", "sub"])
@@ -63,9 +66,10 @@ interface RowRules {
 }
 
 function* rowMistakes(
-  { line, fields }: CsvLine,
+  { line, fields, hasStray }: CsvLine,
   { columns, idAt, subAt, seen }: RowRules,
 ): Iterable<string> {
+  if (hasStray) yield STRAY;
   if (fields.length !== columns) {
     yield `${plural(fields.length, "field")}, and the first line has ${columns}`;
     return;
