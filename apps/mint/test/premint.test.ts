@@ -5,6 +5,7 @@ import { hashVisitor } from "@vestibule/token/visitor";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
+import { PREMINTS_IN_DOUBT_MAX } from "../src/limits.ts";
 import { declareSoldout, end } from "../src/line/organizer.ts";
 import type { MemoryStore } from "./support/memory-store.ts";
 import { codeOf, ISSUER, memoryWorld, type World } from "./support/world.ts";
@@ -85,6 +86,16 @@ describe("places given beforehand", () => {
       expect(place.number).toBe(101);
     },
   );
+
+  it("is in doubt about no batch that was asked for again, however many answers are lost", async () => {
+    const world = await memoryWorld();
+    for (let index = 0; index <= PREMINTS_IN_DOUBT_MAX; index += 1) {
+      const { subs } = people(1);
+      loseAnswer(world.store, "recordPremint", { stored: true });
+      expect(await codeOf(premint(world, `b${index}`, subs))).toBe("unavailable");
+      expect((await premint(world, `b${index}`, subs)).first).toBe(index + 1);
+    }
+  });
 
   it("gives everybody their slot, at the rate, and nobody two", async () => {
     const world = await memoryWorld({ ratePerMinute: 6_000, claimWindowSeconds: 60 });

@@ -36,7 +36,11 @@ export class PremintDesk {
     return line.write(async (now) => {
       if (isEnded(line.record, now)) throw problem("event-ended");
       const known = await line.store.findPremint(line.event, batch);
-      if (known !== undefined) return sameOf(known, digest);
+      if (known !== undefined) {
+        // The answer of its record was lost: nothing is in doubt any more.
+        this.#taken.delete(batch);
+        return sameOf(known, digest);
+      }
       if (isSoldOut(line.record.facts)) throw soldOut();
       const count = subs.length;
       const taken = this.#taken.get(batch);
