@@ -55,6 +55,7 @@ const eventViewSchema = z.object({
   rehearsal: z.optional(z.boolean()),
   hosts: z.array(z.string()),
   lifetimeSeconds: z.int(),
+  createdAt: z.int(),
   endsAt: z.int(),
   endedAt: z.optional(z.int()),
 });

@@ -223,6 +223,22 @@ describe("places given beforehand", () => {
     expect((await run({}, other)).code).toBe(0);
   });
 
+  it("goes on at no other mint, whose event only has the same name", async () => {
+    const { out, run, world } = await start(list(1_500));
+    let asked = 0;
+    world.mint.broken = ({ url }) =>
+      url.includes("/premints/") && (asked += 1) > 1 ? "away" : undefined;
+    await run();
+    world.mint.broken = () => undefined;
+    const event = world.mint.events.get("spring");
+    world.mint.events.set("spring", { ...event, createdAt: 2 } as never);
+    expect((await run()).err).toContain("or at another mint");
+    expect(world.mint.premints.size).toBe(1);
+    world.mint.events.set("spring", event!);
+    expect((await run()).code).toBe(0);
+    expectWhole(out, 1_500);
+  });
+
   it("begins anew where only its own file was torn, and leaves a file alone that is of nobody's run", async () => {
     const { out, run } = await start(list(10));
     writeFileSync(`${out}.run`, '{"run":1,"ev');

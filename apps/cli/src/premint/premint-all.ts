@@ -74,24 +74,25 @@ function runPath(out: string): string {
 /** The run that was interrupted, or a new one, on disk before anything is asked. */
 async function openRun(session: Session, { event, people, out }: Premint): Promise<RunState> {
   const { secretFiles, randomness } = session.platform;
+  const view = await session.api.event(event);
+  if (view === undefined) throw new CliFailure(`There is no event ${event} at ${session.api.url}.`);
+  if (view.state === "ended") throw new CliFailure(`${event} has ended.`);
+  const about = { event, createdAt: view.createdAt, people };
   const known = secretFiles.read(runPath(out));
   const isBegun = secretFiles.measure(out) !== undefined;
   const run = known === undefined ? undefined : readRun(known);
-  if (run !== undefined && isAbout(run, event, people)) return run;
+  if (run !== undefined && isAbout(run, about)) return run;
   // What cannot be read and has no output beside it was torn before anything was asked: it is written anew.
   if (run !== undefined || (known !== undefined && isBegun)) {
     throw new CliFailure(
-      `${oneLine(runPath(out))} is of an unfinished run for another event or another list. Finish that one, or name another --out.`,
+      `${oneLine(runPath(out))} is of an unfinished run for another event or another list, or at another mint. Finish that one, or name another --out.`,
     );
   }
   if (isBegun)
     throw new CliFailure(
       `${oneLine(out)} is there already, and not of an unfinished run. Name another --out: nobody's place is written over.`,
     );
-  const view = await session.api.event(event);
-  if (view === undefined) throw new CliFailure(`There is no event ${event} at ${session.api.url}.`);
-  if (view.state === "ended") throw new CliFailure(`${event} has ended.`);
-  const begun = newRun(event, people, randomness);
+  const begun = newRun(about, randomness);
   const text = `${JSON.stringify(begun)}\n`;
   if (!secretFiles.create(runPath(out), text)) secretFiles.append(runPath(out), { at: 0, text });
   return begun;

@@ -18,6 +18,8 @@ const KEY_BYTES = 32;
 const runSchema = z.strictObject({
   run: z.literal(1),
   event: slugSchema,
+  /** When the event was created, by its mint: another mint may have one of the same name. */
+  createdAt: z.int(),
   /** Of the list of people. */
   digest: z.string().check(z.regex(HASH_TEXT)),
   batchSize: z.int().check(z.positive(), z.maximum(PREMINT_BATCH_MAX)),
@@ -33,10 +35,18 @@ export interface Place {
   readonly sub: string;
 }
 
-export function newRun(event: string, people: readonly Person[], randomness: Randomness): RunState {
+/** What a run is for. */
+export interface About {
+  readonly event: string;
+  readonly createdAt: number;
+  readonly people: readonly Person[];
+}
+
+export function newRun({ event, createdAt, people }: About, randomness: Randomness): RunState {
   return {
     run: 1,
     event,
+    createdAt,
     digest: digestOf(people),
     batchSize: PREMINT_BATCH_MAX,
     key: Buffer.from(randomness.bytes(KEY_BYTES)).toString("base64url"),
@@ -53,9 +63,9 @@ export function readRun(text: string): RunState | undefined {
   }
 }
 
-/** Is it about these people, in this order? */
-export function isAbout(run: RunState, event: string, people: readonly Person[]): boolean {
-  return run.event === event && run.digest === digestOf(people);
+/** Is it about these people, in this order, and this very event? */
+export function isAbout(run: RunState, { event, createdAt, people }: About): boolean {
+  return run.event === event && run.createdAt === createdAt && run.digest === digestOf(people);
 }
 
 export function batchName({ key }: RunState, index: number): string {

@@ -296,7 +296,7 @@ export class FakeMint {
     const archivable =
       event.rehearsal === true ? {} : { archivableAt: event.endsAt + 30 * 86_400_000 };
     return {
-      ...{ ...event, ...archivable, ...figures, state, rate: event.ratePerMinute },
+      ...{ createdAt: 1, ...event, ...archivable, ...figures, state, rate: event.ratePerMinute },
       ...{ claimed: 400, lapsed: 12 },
     };
   }
