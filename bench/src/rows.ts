@@ -1,6 +1,8 @@
 import type { Row } from "./row.ts";
 import { dripAccuracy } from "./rows/drip-accuracy.ts";
 import { dripStep } from "./rows/drip-step.ts";
+import { edgeForward } from "./rows/edge-forward.ts";
+import { edgePage } from "./rows/edge-page.ts";
 import { edgePoll } from "./rows/edge-poll.ts";
 import { edgeVerifyAgain } from "./rows/edge-verify-again.ts";
 import { edgeVerifyFirst } from "./rows/edge-verify-first.ts";
@@ -24,6 +26,8 @@ export const ROWS: readonly Row[] = [
   edgePoll,
   edgeVerifyFirst,
   edgeVerifyAgain,
+  edgeForward,
+  edgePage,
   keysLookup,
   jwksRefresh,
   mintJoin,

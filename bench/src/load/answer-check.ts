@@ -38,6 +38,8 @@ function bodyCheck(plan: AnswerPlan["body"]): AnswerCheck {
       return problem(plan.code);
     case "drip":
       return drip(plan.event);
+    case "page":
+      return page(plan.bytes, plan.words);
     case "join":
       return join(plan.event);
   }
@@ -76,6 +78,20 @@ function drip(event: string): AnswerCheck {
         view["segments"].length > 0 &&
         typeof view["serving"] === "number";
       if (!good) throw new Error(`not a drip: ${body.toString("utf8", 0, 300)}`);
+    },
+    samples: () => [],
+  };
+}
+
+function page(bytes: number, words: readonly string[]): AnswerCheck {
+  let seen = 0;
+  return {
+    look: ({ body }) => {
+      if (body.length !== bytes) throw new Error(`${body.length} bytes where ${bytes} are due`);
+      seen += 1;
+      if (seen % SAMPLE_EVERY !== 1) return;
+      const missing = words.find((word) => !body.includes(word));
+      if (missing !== undefined) throw new Error(`a page without ${missing}`);
     },
     samples: () => [],
   };

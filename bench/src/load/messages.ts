@@ -18,6 +18,8 @@ export interface AnswerPlan {
     /** A problem document of this code. */
     | { readonly kind: "problem"; readonly code: string }
     | { readonly kind: "drip"; readonly event: string }
+    /** A text of so many bytes, some of them other ones each time, in which these words stand. */
+    | { readonly kind: "page"; readonly bytes: number; readonly words: readonly string[] }
     /** Numbers must all differ; the tickets of a sample go back to the bench, which verifies them. */
     | { readonly kind: "join"; readonly event: string };
 }

@@ -27,7 +27,7 @@ async function measure(bench: Bench): Promise<Measured> {
   const floor = await startWorkerd(bench.processes, bench.scratch, {
     name: "floor",
     script: await floorScript("constant"),
-    vars: { BODY: body },
+    vars: { BODY: body, CONTENT_TYPE: "application/json" },
   });
 
   const generator = Generator.start(bench.processes);

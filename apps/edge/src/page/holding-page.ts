@@ -1,6 +1,5 @@
 /** The holding page: one response, everything in it, readable before and without its script. */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import { script, style } from "#page-assets";
 import type { AdmissionCheck } from "../admission/admissions.ts";
 import type { Credentials } from "../admission/credentials.ts";
 import { readOrder, usableCredit } from "../admission/order.ts";
@@ -12,6 +11,7 @@ import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { dripView } from "../drip-poll.ts";
 import { accentFor } from "./accent.ts";
 import { type PageData, pageHtml } from "./markup.ts";
+import { pageBody } from "./page-body.ts";
 import { type Condition, type PageSettings, viewOf } from "./view.ts";
 import { type Formats, wordsOf } from "./words.ts";
 import { texts } from "./texts.en.ts";
@@ -33,6 +33,8 @@ export interface HoldingPage {
   /** A form for the shop has come here instead. */
   readonly unsent?: true;
 }
+
+const NONCE_BYTES = 16;
 
 /** Takes no place, whatever it is asked for: only the script's, or the form's, POST does (HP-10). */
 export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Response> {
@@ -58,26 +60,30 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   const returnPath = page.returnPath ?? returnPathOf(visit, event);
   // The answer to a form is not to be asked for again: it lives where its link leads.
   const back = request.method === "POST" ? returnPath : undefined;
-  const nonce = encodeBase64url(edge.randomness.bytes(16));
+  // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
+  const isNew =
+    credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET";
+  // Drawn at once, since each drawing is a call into the runtime.
+  const random = edge.randomness.bytes(NONCE_BYTES + (isNew ? VISITOR_BYTES : 0));
+  const nonce = encodeBase64url(random.subarray(0, NONCE_BYTES));
   const html = pageHtml({
     view,
     words: wordsOf(view, formatsOf(request, now), event.title),
     eventTitle: event.title,
-    accent: accentFor(event.accent),
+    accent: accentOf(event),
     returnPath,
     unsent: page.unsent === true,
     data: { settings, now, ...said, returns, back, title: event.title },
     nonce,
-    script,
-    style,
+    script: "",
+    style: "",
   });
-  const response = new Response(request.method === "HEAD" ? null : html, {
+  const response = new Response(request.method === "HEAD" ? null : pageBody(html), {
     status: page.status ?? event.holdingStatus,
     headers: headersOf(nonce),
   });
-  // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
-  if (credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET") {
-    const value = encodeBase64url(edge.randomness.bytes(VISITOR_BYTES));
+  if (isNew) {
+    const value = encodeBase64url(random.subarray(NONCE_BYTES));
     const maxAgeSeconds = (event.endsAt + COOKIES_OUTLIVE_EVENT_MS - now) / 1000;
     const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
@@ -113,6 +119,18 @@ function headersOf(nonce: string): Headers {
   });
 }
 
+/** Of each event of the present manifest: worked out once. */
+const accents = new WeakMap<ManifestEvent, ReturnType<typeof accentFor>>();
+
+function accentOf(event: ManifestEvent): ReturnType<typeof accentFor> {
+  let accent = accents.get(event);
+  if (accent === undefined) {
+    accent = accentFor(event.accent);
+    accents.set(event, accent);
+  }
+  return accent;
+}
+
 function settingsOf(event: ManifestEvent): PageSettings {
   return {
     event: event.event,
@@ -132,6 +150,9 @@ function returnPathOf({ address, method }: Visit, event: ManifestEvent): string 
   return safeReturnPath(pathname + search, origin) ?? event.homePath;
 }
 
+/** Made once: that takes longer than the rest of a page. */
+const NUMBERS = new Intl.NumberFormat(texts.lang);
+
 /** A moment that is further away is told with its day. */
 const DAY_NEEDED_MS = 43_200_000;
 
@@ -142,9 +163,8 @@ const DAY_NEEDED_MS = 43_200_000;
 function formatsOf(request: Request, now: number): Formats {
   const cf = (request as { cf?: { timezone?: unknown } }).cf;
   const zone = typeof cf?.timezone === "string" ? cf.timezone : "UTC";
-  const number = new Intl.NumberFormat(texts.lang);
   return {
-    number: (n) => number.format(n),
+    number: (n) => NUMBERS.format(n),
     time: (at) => timeFormat(zone, at - now > DAY_NEEDED_MS).format(at),
   };
 }
