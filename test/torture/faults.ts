@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Fault, FaultKind } from "./plan.ts";
+import type { Trace } from "./trace.ts";
 import type { AppProcess } from "./world/app-process.ts";
 import type { WireFault } from "./world/wire.ts";
 import type { Place, World } from "./world/world.ts";
@@ -18,6 +19,7 @@ interface Target {
 
 export interface FaultsOptions {
   readonly world: World;
+  readonly trace: Trace;
   /** Of the mint that answers as the leader just now. */
   readonly leader: () => number | undefined;
   readonly say: (line: string) => void;
@@ -50,10 +52,12 @@ export class Faults {
     await Promise.all(this.#busy.values());
   }
 
-  async #last({ begin }: Target, ms: number): Promise<void> {
+  async #last({ begin, locks }: Target, ms: number): Promise<void> {
+    const from = Date.now();
     const undo = await begin();
     await sleep(ms);
     await undo();
+    this.#options.trace.suffered.push({ parts: locks, from, until: Date.now() });
   }
 }
 
@@ -95,7 +99,7 @@ async function onPlace(kind: FaultKind, { process, database, front }: Place): Pr
 }
 
 async function onProcess(kind: FaultKind, process: AppProcess): Promise<Undo> {
-  if (kind.endsWith("stopped")) {
+  if (kind.includes("stopped")) {
     process.pause();
     return () => process.resume();
   }

@@ -7,7 +7,12 @@ import { type Books, Trace } from "./trace.ts";
 type Writable<Value> = { -readonly [Key in keyof Value]: Value[Key] };
 type Lists = { -readonly [Key in keyof Books]: Writable<Books[Key]> };
 
-const TERMS = { ratePerMinute: 600, overdrivePercent: 150, claimWindowMs: 20_000 };
+const TERMS = {
+  ratePerMinute: 600,
+  overdrivePercent: 150,
+  claimWindowMs: 20_000,
+  mints: ["mint 1", "mint 2"],
+};
 const STARTED = 1_800_000_000_000;
 const FANS = 20;
 const SLOT_MS = 100;
@@ -45,7 +50,8 @@ function goodRun(): { trace: Trace; books: Lists } {
     const askedAt = STARTED + second * 1_000;
     const serving = Math.max(0, Math.min(FANS, (second - 5) * 10 + 1));
     const said = { seq: second, serving, state: "open", digest: `said ${second}` } as const;
-    trace.statements.push({ source: "mint 1", askedAt, at: askedAt + 10, ...said });
+    const signed = { signedAt: askedAt, committed: second === 0 ? 0 : FANS };
+    trace.statements.push({ source: "mint 1", askedAt, at: askedAt + 10, ...said, ...signed });
   }
   for (const answer of ["join 201", "claim unavailable", "buy 201", "enter nothing"]) {
     trace.count(answer);
@@ -134,6 +140,15 @@ const FAULTS: readonly {
     caughtBy: /law 3: .* slots beyond the rate, 0 lapsed/,
   },
   {
+    name: "slots that make up for a time without commits",
+    plant: ({ trace }) => {
+      const later = { signedAt: STARTED + 20_000, committed: FANS, seq: 11 };
+      trace.statements.push({ ...trace.statements.at(-1)!, ...later });
+      trace.listed([{ base: 21, count: 10, from: STARTED + 12_000, until: STARTED + 13_000 }]);
+    },
+    caughtBy: /law 3: a slot behind 20 opened 8000 ms before statement 11/,
+  },
+  {
     name: "a number with two slots in the books",
     plant: ({ books }) => {
       books.segments = [...books.segments, { base: 20, count: 1, from: 0, until: 100 }];
@@ -200,9 +215,15 @@ const FAULTS: readonly {
     caughtBy: /law 9: while no mint answers, edge 1 answers 429 to the good admission of 16/,
   },
   {
-    name: "mints that are gone for long",
-    plant: ({ trace }) => Object.assign(trace.statements.at(-1)!, { askedAt: STARTED + 45_000 }),
-    caughtBy: /liveness: no mint answered for 35990 ms/,
+    name: "mints of which none leads, though nothing is done to one of them",
+    plant: ({ trace }) => {
+      Object.assign(trace.statements.at(-1)!, { askedAt: STARTED + 55_000 });
+      const until = STARTED + 55_000;
+      trace.suffered.push({ parts: ["mint 2"], from: STARTED + 8_000, until });
+      trace.suffered.push({ parts: ["database"], from: STARTED + 10_000, until: STARTED + 20_000 });
+    },
+    caughtBy:
+      /^liveness: nothing was done to mint 1 and the database for 35000 ms, and no mint led$/,
   },
   {
     name: "a fan who waits for ever",

@@ -20,6 +20,7 @@ export const FAULT_KINDS = {
   "mint: its network stands still": { weight: 5, lasts: [200, 5_000] },
   "all mints: killed": { weight: 3, lasts: [500, 3_000] },
   "all mints: stopped": { weight: 4, lasts: [1_000, 7_000] },
+  "all mints: stopped beyond the horizon": { weight: 2, lasts: [15_000, 22_000] },
   "database: restarted": { weight: 6, lasts: [0, 0] },
   "database: killed": { weight: 6, lasts: [0, 3_000] },
   "purchase: killed": { weight: 7, lasts: [0, 4_000] },

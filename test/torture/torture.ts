@@ -115,7 +115,7 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
     mints: MINTS,
     purchases: PURCHASES,
   });
-  const faults = new Faults({ world, say, leader: () => leaderOf(mints) });
+  const faults = new Faults({ world, trace, say, leader: () => leaderOf(mints) });
   await faults.bring(plan, () => Date.now() - began < withinMs);
   say(`no more faults; ${crowd.present} of ${crowd.count} fans are not through yet`);
   await crowd.end(CALM_MS + (crowd.present * 60_000) / TERMS.ratePerMinute);
@@ -123,7 +123,11 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
   say("everybody is through or out of patience");
 
   const books = await readBooks(world, TERMS.event);
-  const terms = { ...TERMS, claimWindowMs: TERMS.claimWindowSeconds * 1_000 };
+  const terms = {
+    ...TERMS,
+    claimWindowMs: TERMS.claimWindowSeconds * 1_000,
+    mints: world.mints.map(({ process }) => process.name),
+  };
   const processes = [...world.mints, ...world.purchases].map(({ process }) => process);
   return {
     ...judge(trace, books, terms),

@@ -34,7 +34,11 @@ export interface Statement extends Asked {
   /** "mint 1", "edge b" */
   readonly source: string;
   readonly seq: number;
+  /** The mint's clock when it was signed. */
+  readonly signedAt: number;
   readonly serving: number;
+  /** Slots are committed up to this number. */
+  readonly committed: number;
   readonly state: EventState;
   /** Of everything that it says and that must not depend on who shows it. */
   readonly digest: string;
@@ -70,6 +74,13 @@ export interface Bought extends Asked {
   readonly orderId: string | undefined;
 }
 
+/** Something that was done to the parts named: "mint 1", "database". `until`: taken back. */
+export interface Suffered {
+  readonly parts: readonly string[];
+  readonly from: number;
+  readonly until: number;
+}
+
 /** How a fan ended. `left`: never came back for their turn, on purpose. */
 export type Ending = "bought" | "left" | "told-why" | "still-waits" | "could-not-buy";
 
@@ -79,6 +90,7 @@ export class Trace {
   readonly statements: Statement[] = [];
   readonly entered: Entered[] = [];
   readonly bought: Bought[] = [];
+  readonly suffered: Suffered[] = [];
   readonly endings: { readonly fan: string; readonly ending: Ending; readonly why: string }[] = [];
   /** Answers by what was asked and what came: "claim too-early". */
   readonly answers = new Map<string, number>();

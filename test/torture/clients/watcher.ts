@@ -64,12 +64,13 @@ export class Watcher {
     this.answeredAt = at;
     this.#options.onAnswer?.(at);
     if (view.seq >= (this.view?.seq ?? 0)) this.view = view;
-    const { seq, serving, state, segments, issued, committed } = view;
+    const { seq, at: signedAt, serving, state, segments, issued, committed } = view;
     trace.listed(segments);
     const listed = segments.map(({ base, count, from, until }) => [base, count, from, until]);
-    const said = JSON.stringify([serving, state, listed, issued, committed, view.at]);
+    const said = JSON.stringify([serving, state, listed, issued, committed, signedAt]);
     const digest = createHash("sha256").update(said).digest("base64url");
-    trace.statements.push({ source, askedAt, at, seq, serving, state, digest });
+    const statement = { seq, signedAt, serving, committed, state, digest };
+    trace.statements.push({ source, askedAt, at, ...statement });
   }
 }
 

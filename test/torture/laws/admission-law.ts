@@ -1,38 +1,9 @@
 /** Laws 5 and 9, by what became of admissions at the locations. */
-import type { Entered, Statement, Trace } from "../trace.ts";
+import type { Entered, Trace } from "../trace.ts";
+import type { Silence } from "./silences.ts";
 
-/** A time in which no mint answered anybody: from the last answer before it until the next one was asked for. */
-export interface Silence {
-  readonly from: number;
-  readonly until: number;
-}
-
-const SILENCE_MS_MIN = 1_500;
-/** No fault lasts 10 s, and a takeover takes 5 s; some follow each other. */
-const SILENCE_MS_MAX = 30_000;
 /** Of a token, not of a purchase. */
 const REFUSALS = new Set(["admission-required", "forbidden", "unauthorized"]);
-
-export function silences(statements: readonly Statement[]): readonly Silence[] {
-  const found: Silence[] = [];
-  const answers = statements
-    .filter(({ source }) => source.startsWith("mint"))
-    .toSorted((a, b) => a.askedAt - b.askedAt);
-  let last = Infinity;
-  for (const { askedAt, at } of answers) {
-    if (askedAt - last >= SILENCE_MS_MIN) found.push({ from: last, until: askedAt });
-    last = last === Infinity ? at : Math.max(last, at);
-  }
-  return found;
-}
-
-/** Some mint leads again soon, whatever happened to the others. */
-export function longSilences(quiet: readonly Silence[]): readonly string[] {
-  return quiet
-    .map(({ from, until }) => until - from)
-    .filter((ms) => ms > SILENCE_MS_MAX)
-    .map((ms) => `liveness: no mint answered for ${ms} ms`);
-}
 
 /** In its time a genuine admission is let in everywhere, mint or no mint; nothing else ever is. */
 export function admissionViolations(

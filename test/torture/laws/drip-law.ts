@@ -1,5 +1,5 @@
 /** Law 3: what opens in any stretch of time, by the slots that were shown and the claims that were answered. */
-import type { Claimed } from "../trace.ts";
+import type { Claimed, Statement } from "../trace.ts";
 import type { Slots } from "./slots.ts";
 
 export interface DripTerms {
@@ -9,6 +9,8 @@ export interface DripTerms {
 }
 
 const MINUTE_MS = 60_000;
+/** A commit whose answer does not come is not known to its mint for so long. */
+const IN_DOUBT_MS_MAX = 6_000;
 
 /**
  * Of every window that begins and ends with a slot: no more than rate × time, what had lapsed by then, and the one at
@@ -38,6 +40,31 @@ export function dripViolations(
     const tooFast = fast.add(at);
     if (tooFast >= 1)
       found.push(`law 3: at ${at} ${tooFast.toFixed(2)} slots beyond the overdrive`);
+  }
+  return found;
+}
+
+/**
+ * Nothing is made up for: a slot is committed before it opens. So none had opened well before a statement was signed
+ * by which the line had not come to its number yet.
+ */
+export function lateViolations(slots: Slots, statements: readonly Statement[]): readonly string[] {
+  const numbers = [...slots.keys()].toSorted((a, b) => a - b);
+  const bySeq = new Map(statements.map((statement) => [statement.seq, statement]));
+  const found: string[] = [];
+  let next = numbers.length;
+  let earliest = Infinity;
+  // From the highest on: then the earliest slot behind `committed` only ever gets earlier.
+  for (const { seq, signedAt, committed } of [...bySeq.values()].toSorted(
+    (a, b) => b.committed - a.committed,
+  )) {
+    for (let n = numbers[next - 1]; n !== undefined && n > committed; n = numbers[next - 1]) {
+      earliest = Math.min(earliest, slots.get(n) ?? Infinity);
+      next -= 1;
+    }
+    const lateMs = signedAt - earliest;
+    if (lateMs <= IN_DOUBT_MS_MAX) continue;
+    found.push(`law 3: a slot behind ${committed} opened ${lateMs} ms before statement ${seq}`);
   }
   return found;
 }
