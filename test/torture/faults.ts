@@ -55,9 +55,12 @@ export class Faults {
   async #last({ begin, locks }: Target, ms: number): Promise<void> {
     const from = Date.now();
     const undo = await begin();
+    const since = Date.now();
     await sleep(ms);
+    // Nothing runs again before this.
+    const until = Date.now();
     await undo();
-    this.#options.trace.suffered.push({ parts: locks, from, until: Date.now() });
+    this.#options.trace.suffered.push({ parts: locks, from, since, until });
   }
 }
 

@@ -11,6 +11,7 @@ const TERMS = {
   ratePerMinute: 600,
   overdrivePercent: 150,
   claimWindowMs: 20_000,
+  horizonMs: 10_000,
   mints: ["mint 1", "mint 2"],
 };
 const STARTED = 1_800_000_000_000;
@@ -140,7 +141,16 @@ const FAULTS: readonly {
     caughtBy: /law 3: .* slots beyond the rate, 0 lapsed/,
   },
   {
-    name: "slots that make up for a time without commits",
+    name: "slots that make up for a time in which no mint ran",
+    plant: ({ trace }) => {
+      const since = STARTED - 4_000;
+      const stood = { from: since, since, until: opens(18) + 1 };
+      trace.suffered.push({ parts: ["mint 1", "mint 2"], ...stood });
+    },
+    caughtBy: /law 3: 7 slots opened beyond the horizon of mints that all stood still/,
+  },
+  {
+    name: "slots that are committed after they open",
     plant: ({ trace }) => {
       const later = { signedAt: STARTED + 20_000, committed: FANS, seq: 11 };
       trace.statements.push({ ...trace.statements.at(-1)!, ...later });
@@ -219,8 +229,10 @@ const FAULTS: readonly {
     plant: ({ trace }) => {
       Object.assign(trace.statements.at(-1)!, { askedAt: STARTED + 55_000 });
       const until = STARTED + 55_000;
-      trace.suffered.push({ parts: ["mint 2"], from: STARTED + 8_000, until });
-      trace.suffered.push({ parts: ["database"], from: STARTED + 10_000, until: STARTED + 20_000 });
+      const [first, second] = [STARTED + 8_000, STARTED + 10_000];
+      trace.suffered.push({ parts: ["mint 2"], from: first, since: first, until });
+      const restarted = { from: second, since: second, until: STARTED + 20_000 };
+      trace.suffered.push({ parts: ["database"], ...restarted });
     },
     caughtBy:
       /^liveness: nothing was done to mint 1 and the database for 35000 ms, and no mint led$/,

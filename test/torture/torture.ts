@@ -125,6 +125,7 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
   const books = await readBooks(world, TERMS.event);
   const terms = {
     ...TERMS,
+    horizonMs: TERMS.horizonSeconds * 1_000,
     claimWindowMs: TERMS.claimWindowSeconds * 1_000,
     mints: world.mints.map(({ process }) => process.name),
   };

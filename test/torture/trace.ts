@@ -74,10 +74,11 @@ export interface Bought extends Asked {
   readonly orderId: string | undefined;
 }
 
-/** Something that was done to the parts named: "mint 1", "database". `until`: taken back. */
+/** Something that was done to the parts named, "mint 1" or "database": begun, done, and taken back. */
 export interface Suffered {
   readonly parts: readonly string[];
   readonly from: number;
+  readonly since: number;
   readonly until: number;
 }
 

@@ -1,8 +1,11 @@
 /** Law 3: what opens in any stretch of time, by the slots that were shown and the claims that were answered. */
-import type { Claimed, Statement } from "../trace.ts";
+import type { Claimed, Statement, Suffered } from "../trace.ts";
 import type { Slots } from "./slots.ts";
 
 export interface DripTerms {
+  /** "mint 1", … */
+  readonly mints: readonly string[];
+  readonly horizonMs: number;
   readonly ratePerMinute: number;
   readonly overdrivePercent: number;
   readonly claimWindowMs: number;
@@ -67,6 +70,23 @@ export function lateViolations(slots: Slots, statements: readonly Statement[]): 
     found.push(`law 3: a slot behind ${committed} opened ${lateMs} ms before statement ${seq}`);
   }
   return found;
+}
+
+/** While no mint runs nothing is committed, and nothing later on: when the horizon is over, no slot opens before one runs again. */
+export function standstillViolations(
+  slots: Slots,
+  suffered: readonly Suffered[],
+  { mints, horizonMs }: Pick<DripTerms, "mints" | "horizonMs">,
+): readonly string[] {
+  return suffered.flatMap(({ parts, since, until }) => {
+    if (!mints.every((mint) => parts.includes(mint))) return [];
+    const dry = since + horizonMs;
+    const opened = [...slots.values()].filter((at) => at > dry && at < until);
+    if (opened.length === 0) return [];
+    return [
+      `law 3: ${opened.length} slots opened beyond the horizon of mints that all stood still`,
+    ];
+  });
 }
 
 /** The worst window that ends with the slot that was added last. */

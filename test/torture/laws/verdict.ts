@@ -2,15 +2,15 @@
 import type { Books, Trace } from "../trace.ts";
 import { admissionViolations, enteredInSilence, refusedPurchases } from "./admission-law.ts";
 import { bookViolations, purchaseViolations } from "./books-law.ts";
-import { type DripTerms, dripViolations, lateViolations } from "./drip-law.ts";
+import {
+  type DripTerms,
+  dripViolations,
+  lateViolations,
+  standstillViolations,
+} from "./drip-law.ts";
 import { numberViolations, placeViolations, statementViolations } from "./places-law.ts";
 import { silences, unexplainedSilences } from "./silences.ts";
 import { slotsOf } from "./slots.ts";
-
-export interface RunTerms extends DripTerms {
-  /** "mint 1", … */
-  readonly mints: readonly string[];
-}
 
 export interface Verdict {
   /** Empty: every law held. */
@@ -27,7 +27,7 @@ const ANSWERS: Readonly<Record<string, readonly string[]>> = {
   buy: ["201", "already-spent", "sold-out", "in-progress", "too-many-requests", "unavailable"],
 };
 
-export function judge(trace: Trace, books: Books, terms: RunTerms): Verdict {
+export function judge(trace: Trace, books: Books, terms: DripTerms): Verdict {
   const { joined, claimed, statements, entered, bought } = trace;
   const { slots, violations: moved } = slotsOf(trace.segments);
   const quiet = silences(statements);
@@ -40,6 +40,7 @@ export function judge(trace: Trace, books: Books, terms: RunTerms): Verdict {
       ...moved,
       ...dripViolations(slots, claimed, terms),
       ...lateViolations(slots, statements),
+      ...standstillViolations(slots, trace.suffered, terms),
       ...purchaseViolations(bought),
       ...bookViolations(trace, slots, books),
       ...admissionViolations(entered, quiet),
