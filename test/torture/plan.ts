@@ -53,6 +53,8 @@ export interface PlanOptions {
   readonly purchases: number;
   /** Without one there are no faults of it. */
   readonly hasStore: boolean;
+  /** None lasts longer, milliseconds. */
+  readonly lastsMsMax?: number | undefined;
   /** Milliseconds between the beginnings of two faults. */
   readonly pace: { readonly min: number; readonly max: number };
 }
@@ -61,7 +63,7 @@ export interface PlanOptions {
 const LEADERS = 70;
 
 export function planFaults(options: PlanOptions): readonly Fault[] {
-  const { seed, faults, mints, purchases, hasStore, pace } = options;
+  const { seed, faults, mints, purchases, hasStore, pace, lastsMsMax = Infinity } = options;
   const random = new SeededRandomness(seed);
   const kinds = (Object.keys(FAULT_KINDS) as FaultKind[]).filter(
     (kind) => hasStore || !kind.startsWith("store:"),
@@ -76,7 +78,7 @@ export function planFaults(options: PlanOptions): readonly Fault[] {
       kind,
       leader: random.chance(LEADERS),
       index: random.integer({ min: 0, max: others - 1 }),
-      lastsMs: random.integer({ min, max }),
+      lastsMs: Math.min(lastsMsMax, random.integer({ min, max })),
       thenMs: random.integer(pace),
     };
   });

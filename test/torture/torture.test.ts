@@ -17,6 +17,7 @@ it(
       ...{ seed, faults: FAULTS },
       withinMs: MINUTES_3,
       pace: { min: 400, max: 2_400 },
+      lastsMsMax: 9_000,
       rush: 80,
       fansPerSecond: 5,
       say: (line) => lines.push(line),

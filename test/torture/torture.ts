@@ -18,6 +18,8 @@ export interface TortureOptions {
   readonly withinMs: number;
   /** Milliseconds between the beginnings of two faults. */
   readonly pace: { readonly min: number; readonly max: number };
+  /** None lasts longer. */
+  readonly lastsMsMax?: number;
   readonly rush: number;
   readonly fansPerSecond: number;
   /** A directory for the logs of the processes; without it they are not kept. */
@@ -112,6 +114,7 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
   if (!hasStore) say("there is no valkey-server and no redis-server on PATH: no faults of a store");
   const plan = planFaults({
     ...{ seed, faults: options.faults, pace, hasStore },
+    lastsMsMax: options.lastsMsMax,
     mints: MINTS,
     purchases: PURCHASES,
   });
