@@ -75,5 +75,7 @@ function byName(counts: ReadonlyMap<string, number>): readonly (readonly [string
   return [...counts].toSorted(([a], [b]) => a.localeCompare(b));
 }
 
+// What was started ends with us.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 if (values.help) console.log(USAGE);
 else await main();

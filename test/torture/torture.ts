@@ -1,6 +1,7 @@
 /** One run: a world, a crowd, the faults, the calm after them, and what the checks say. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
+import { eventually } from "../e2e/support/eventually.ts";
 import { Crowd } from "./clients/crowd.ts";
 import { KeyRotation } from "./clients/key-rotation.ts";
 import { Watcher } from "./clients/watcher.ts";
@@ -55,6 +56,9 @@ const STOCK = { [SKUS.scarce]: 30, [SKUS.plenty]: 1_000_000 };
 /** After the last fault, besides the time that the line itself takes. */
 const CALM_MS = 45_000;
 const LEADS_MS = 1_000;
+/** Before the first fault so many fans hold admissions for slots that open so much later, or more. */
+const AHEAD_MIN = 5;
+const AHEAD_MS = 2_000;
 const SILENCE_TOLD_MS = 3_000;
 
 /** @throws Error when the world does not start. */
@@ -117,6 +121,10 @@ async function run(world: World, trace: Trace, options: TortureOptions): Promise
     lastsMsMax: options.lastsMsMax,
     mints: MINTS,
     purchases: PURCHASES,
+  });
+  await eventually("some fans hold admissions for slots ahead", () => {
+    const soon = Date.now() + AHEAD_MS;
+    return trace.claimed.filter(({ opensAt }) => opensAt > soon).length >= AHEAD_MIN;
   });
   const faults = new Faults({ world, trace, say, leader: () => leaderOf(mints) });
   await faults.bring(plan, () => Date.now() - began < withinMs);

@@ -43,6 +43,7 @@ export async function startEdgeProcess(options: EdgeProcessOptions): Promise<Edg
       }),
     },
   });
+  process.once("exit", () => child.kill("SIGTERM"));
   await eventually("the edge listens", () => isListening(port), { withinMs: 60_000 });
   return { url: `http://127.0.0.1:${port}`, stop: () => stop(child) };
 }
