@@ -1,4 +1,4 @@
-/** Asks a mint for batches of places over HTTP, as `vestibule premint` does, and looks at every answer afterwards. */
+/** Asks a mint for batches of places over HTTP, as some runs of `vestibule premint` at once do, and looks at every answer afterwards. */
 import { randomBytes } from "node:crypto";
 
 import { PREMINT_BATCH_MAX } from "@vestibule/contracts/limits";
@@ -10,7 +10,7 @@ import { Lane } from "../load/lane.ts";
 import type { Sample } from "../load/messages.ts";
 import { EVENT, type MintCandidate } from "../mint-candidate.ts";
 
-/** As the command has them: one is signed while the others are recorded and read. */
+/** One is signed while the others are recorded and read: what the mint can, not what one list takes. */
 const BATCHES_UNDER_WAY = 3;
 const SAMPLES_PER_ROUND = 4;
 
