@@ -1,8 +1,11 @@
 /** Bounds of the mint alone, with their units; the ones that others see are in contracts/limits. */
 import {
+  CLAIM_WINDOW_SECONDS_MAX,
+  HORIZON_SECONDS_MAX,
   JOIN_RETRY_SECONDS,
   KEYS_PROPAGATION_SECONDS,
   PREMINT_BATCH_MAX,
+  STATEMENT_BYTES_MAX,
 } from "@vestibule/contracts/limits";
 import { CLOCK_ASK_CALM_MS } from "@vestibule/feed/limits";
 import { assert } from "@vestibule/kernel/assert";
@@ -88,6 +91,10 @@ export const STEP_DECISION_MS_MAX = 1_500;
 export const TICK_EVERY_MS = 1_000;
 /** A newcomer to a quiet line waits this long for company before a tick of their own. */
 export const NEWCOMER_TICK_MS = 100;
+/** Segments open for claims, from which on newcomers to a quiet line wait for the next tick: each may be one of its own. */
+export const SEGMENTS_QUICK_MAX = 1_000;
+/** Characters that one segment takes of a signed statement, with all that it may say. */
+export const SEGMENT_CHARS_MAX = 140;
 /** Events whose ticks run at the same time. */
 export const TICKS_AT_ONCE_MAX = 4;
 
@@ -178,6 +185,11 @@ assert(
 assert(
   SAFETY_GAPS_PER_SECOND * LEASE_TTL_MS >= LEASE_TTL_MS + 1_000,
   "a second's gaps cover its joins and its share of a takeover's own gap",
+);
+assert(
+  (SEGMENTS_QUICK_MAX + CLAIM_WINDOW_SECONDS_MAX + HORIZON_SECONDS_MAX) * SEGMENT_CHARS_MAX <
+    STATEMENT_BYTES_MAX,
+  "a segment for each tick of claim window and horizon fits a statement",
 );
 assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
 assert(

@@ -99,7 +99,7 @@ export class Mint {
       const n = line.sequencer.take();
       if (n !== undefined) {
         this.#recent.remember(sub.words, lineId, { number: n, at: now });
-        if (wasQuiet) this.#term()?.tickSoon(entry);
+        if (wasQuiet) this.#term()?.newcomer(entry);
         return this.#answer(line, { n, sub, fresh: true });
       }
       await line.sequencer.refilled();
@@ -154,7 +154,7 @@ export class Mint {
     try {
       const wasQuiet = entry.line.isQuiet();
       const { first } = await entry.premints.grant(batch);
-      if (wasQuiet) this.#term()?.tickSoon(entry);
+      if (wasQuiet) this.#term()?.newcomer(entry);
       const iat = toSeconds(this.#clock.now());
       const exp = epochSeconds(Math.floor(entry.line.record.settings.endsAt / 1_000));
       return await this.#tokens.tickets({ event, first, subs: batch.subs, iat, exp });

@@ -1,4 +1,6 @@
+import { CLAIM_WINDOW_SECONDS_MAX } from "@vestibule/contracts/limits";
 import { describe, expect, it } from "vitest";
+import { SEGMENTS_QUICK_MAX } from "../src/limits.ts";
 import { changeSettings, hold, resume } from "../src/line/organizer.ts";
 import { openings, tooFast, twice } from "./support/exactness.ts";
 import { codeOf, GAP, memoryWorld, type World } from "./support/world.ts";
@@ -19,6 +21,25 @@ describe("a quiet sale", () => {
     world.timers.fire();
     await world.line.write(async () => {});
     expect((await world.claim(fan)).opensAt).toBeLessThanOrEqual(came + 250);
+  });
+
+  it("stays small enough to be told: with many turns open for claims newcomers come in by the second", async () => {
+    const world = await memoryWorld({
+      ...{ ratePerMinute: 60_000, horizonSeconds: 10 },
+      ...{ claimWindowSeconds: CLAIM_WINDOW_SECONDS_MAX, lifetimeSeconds: 86_400 },
+    });
+    const seconds = 200;
+    for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+      await world.join();
+      world.clock.advance(100);
+      world.timers.fire();
+      await world.line.write(async () => {});
+      if (tenth % 10 === 9) await world.tick();
+    }
+    const { segments } = world.line.record;
+    expect(segments.length).toBeGreaterThan(SEGMENTS_QUICK_MAX);
+    expect(segments.length).toBeLessThanOrEqual(SEGMENTS_QUICK_MAX + seconds);
+    expect(world.line.waitingCount()).toBeLessThanOrEqual(10);
   });
 
   it("earns no credit while it is idle: after an hour a crowd gets the rate, and no more", async () => {

@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import {
   APPROXIMATION_BUDGET_MAX,
   CLAIM_WINDOW_SECONDS_DEFAULT,
+  CLAIM_WINDOW_SECONDS_MAX,
   CLAIM_WINDOW_SECONDS_MIN,
   HORIZON_SECONDS_DEFAULT,
   HORIZON_SECONDS_MAX,
@@ -133,7 +134,7 @@ const shape = {
   ),
   /** Shortened to the lifetime when it is longer. */
   claimWindowSeconds: z._default(
-    whole(CLAIM_WINDOW_SECONDS_MIN, LIFETIME_SECONDS_MAX),
+    whole(CLAIM_WINDOW_SECONDS_MIN, CLAIM_WINDOW_SECONDS_MAX),
     CLAIM_WINDOW_SECONDS_DEFAULT,
   ),
   horizonSeconds: z._default(

@@ -21,6 +21,8 @@ export const LIFETIME_SECONDS_MAX = 86_400;
 /** A slot that nobody claims within this time lapses. The effective window is never longer than the lifetime. */
 export const CLAIM_WINDOW_SECONDS_DEFAULT = 180;
 export const CLAIM_WINDOW_SECONDS_MIN = 5;
+/** Slots that are open for claims are in every statement: longer ones would not fit. */
+export const CLAIM_WINDOW_SECONDS_MAX = 3_600;
 
 export const RATE_PER_MINUTE_MIN = 1;
 export const RATE_PER_MINUTE_MAX = 1_000_000;
@@ -149,6 +151,7 @@ assert(
   "default horizon is allowed",
 );
 assert(CLAIM_WINDOW_SECONDS_MIN <= LIFETIME_SECONDS_MIN, "a claim window fits every lifetime");
+assert(CLAIM_WINDOW_SECONDS_DEFAULT <= CLAIM_WINDOW_SECONDS_MAX, "default claim window is allowed");
 assert(TOKEN_CHARS_MAX < 4_096 - 512, "a token with its cookie attributes stays below 4,096 bytes");
 assert(TOKEN_CHARS_MAX + VISITOR_CHARS < COOKIE_CHARS_MAX, "our own cookies fit the cookie bound");
 assert(DRIP_LAST_CALL_REFRESH_MS <= DRIP_REFRESH_MS, "a last call is a reason to hurry");

@@ -7,6 +7,7 @@ import type { EpochMs } from "@vestibule/kernel/units";
 import type { Log } from "@vestibule/service/log";
 import {
   NEWCOMER_TICK_MS,
+  SEGMENTS_QUICK_MAX,
   STATEMENT_FRESH_MS,
   TICKS_AT_ONCE_MAX,
   TICK_EVERY_MS,
@@ -118,8 +119,13 @@ export class LineTerm implements Term {
     this.#manifestEdition += 1;
   }
 
-  /** A newcomer to a quiet line, or a deed of an organizer: not in a second, but now. */
-  tickSoon(entry: LineEntry, ms: number = NEWCOMER_TICK_MS): void {
+  /** Not in a second, but now, for a newcomer to a quiet line; while many turns are open for claims, in a second. */
+  newcomer(entry: LineEntry): void {
+    if (entry.line.record.segments.length < SEGMENTS_QUICK_MAX)
+      this.tickSoon(entry, NEWCOMER_TICK_MS);
+  }
+
+  tickSoon(entry: LineEntry, ms: number): void {
     const { event } = entry.line;
     if (this.#over || this.#soon.has(event)) return;
     const cancel = this.#options.timers.after(ms, () => {
