@@ -6,6 +6,7 @@ import {
   formatMessageForArgumentScannerError,
   text_en,
 } from "@stricli/core";
+import { admissions } from "./commands/admissions.ts";
 import { completion } from "./commands/completion.ts";
 import { edges } from "./commands/edges.ts";
 import { eventsArchive } from "./commands/events-archive.ts";
@@ -50,10 +51,10 @@ const root = buildRouteMap({
       "  VESTIBULE_EDGE_URLS          locations for the drill, separated by commas; optional",
       "",
       "Exit codes: 0 done, 1 refused or failed, 2 mistakes in arguments or environment, 3 not confirmed,",
-      "4 not yet safe, 130 interrupted. What each command does and prints: docs/cli.md.",
+      "4 not yet, 130 interrupted. What each command does and prints: docs/cli.md.",
     ].join("\n"),
   },
-  routes: { keys, events, edges, premint, completion },
+  routes: { keys, events, edges, premint, admissions, completion },
 });
 
 /** Where to find what is missing, by its placeholder. */

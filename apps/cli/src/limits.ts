@@ -10,7 +10,7 @@ import { assert } from "@vestibule/kernel/assert";
 /** One question to a mint or a location, head and body. */
 export const REQUEST_DEADLINE_MS = 10_000;
 /** Of an answer: key sets, lists and statements are far below it. */
-export const ANSWER_BYTES_MAX = 2 * 1_048_576;
+export const ANSWER_BYTES_MAX = 3 * 1_048_576;
 export const EDGES_MAX = 16;
 
 /** While it waits for a time: asks the mint so often whether that is still the time. */
@@ -29,8 +29,17 @@ export const PEOPLE_MAX = 1_000_000;
 export const PERSON_ID_CHARS_MAX = 200;
 /** Of a bad list, one by one. */
 export const MISTAKES_TOLD_MAX = 20;
-/** A mint that is away is asked again so soon. */
+/** A mint that is away is asked again so soon at first, each time later, and at last so late. */
 export const AWAY_RETRY_MS = 500;
+export const AWAY_RETRY_MS_MAX = 5_000;
+/** Of a file with places or admissions. */
+export const LINE_BYTES_MAX = 65_536;
+/** Requests for admissions under way: one is signed while the others are recorded and read. */
+export const CLAIM_REQUESTS_AT_ONCE = 3;
+/** How often the drip is looked at while slots are committed; while none are: `LOOK_EVERY_MS`. */
+export const DRIP_EVERY_MS = 1_000;
+/** A place that the line has passed, or whose claim was refused, is claimed again so soon. */
+export const CLAIM_AGAIN_MS = 5_000;
 
 /** Retired and revoked keys of each use that `keys list` shows. */
 export const KEYS_OVER_SHOWN_MAX = 3;
@@ -87,8 +96,8 @@ export const REFUSALS_TOLD_MAX = 20;
 
 assert(DRILL_LIFETIME_SECONDS >= LIFETIME_SECONDS_MIN, "the rehearsal's slots are allowed");
 assert(
-  PREMINT_BATCH_MAX * (TOKEN_CHARS_MAX + 3) + 1_024 <= ANSWER_BYTES_MAX,
-  "a batch's tickets fit an answer",
+  PREMINT_BATCH_MAX * (TOKEN_CHARS_MAX + 128) + 1_024 <= ANSWER_BYTES_MAX,
+  "a batch's tickets, or admissions with their times, fit an answer",
 );
 assert(
   DRILL_TIMEOUT_SECONDS_MIN * 1_000 >

@@ -9,16 +9,24 @@ import {
   keysViewSchema,
   type KeyStep,
 } from "@vestibule/contracts/keys-api";
-import { type PremintAnswer, premintAnswerSchema } from "@vestibule/contracts/premint-api";
+import {
+  type PremintAnswer,
+  premintAnswerSchema,
+  type PremintClaimsAnswer,
+  premintClaimsAnswerSchema,
+  type PremintClaimsRequest,
+} from "@vestibule/contracts/premint-api";
 import { parse } from "@vestibule/contracts/parse";
 import { previewSchema, type PreviewView } from "@vestibule/contracts/preview-api";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
+import { type DripClaims, dripClaimsSchema } from "@vestibule/contracts/statements";
 import type { KeyUse } from "@vestibule/keys/public-key";
 import * as z from "zod/mini";
 import { CliFailure } from "./failure.ts";
 import { type HttpAnswer, type HttpRequest, type Send, UnreachableError } from "./platform.ts";
 import { VARIABLES, type Settings } from "./settings.ts";
 import { oneLine } from "./terminal/words.ts";
+import { partOf } from "./token-part.ts";
 
 export type StepName = "activate" | "retire" | "revoke";
 
@@ -186,6 +194,24 @@ export class MintApi {
     throw new CliFailure("The mint gave other places than it was asked for.");
   }
 
+  /** May be asked again: a claim has the same admission every time. */
+  async claimPremint(
+    { event, batch }: { readonly event: string; readonly batch: string },
+    body: PremintClaimsRequest,
+  ): Promise<PremintClaimsAnswer["claims"]> {
+    const url = `/v1/admin/events/${event}/premints/${batch}/admissions`;
+    const answer = await this.#admin({ method: "POST", url, body });
+    const { claims } = read(premintClaimsAnswerSchema, answer);
+    if (claims.length === body.whose.length) return claims;
+    throw new CliFailure("The mint answered other claims than it was asked.");
+  }
+
+  /** The drip's statement, not verified. */
+  async drip(event: string): Promise<DripClaims> {
+    const { text } = await this.#ask({ url: `/v1/events/${event}/drip` });
+    return known(dripClaimsSchema, partOf(text, 1));
+  }
+
   /** The public key set, as text. */
   async jwks(): Promise<Timed<string>> {
     const { text, roundTripMs } = await this.#ask({ url: "/.well-known/jwks.json" });
@@ -245,7 +271,11 @@ function refusalOf({ status, text }: HttpAnswer, url: string): CliFailure {
 }
 
 function read<Schema extends z.ZodMiniType>(schema: Schema, answer: HttpAnswer): z.output<Schema> {
-  const result = parse(schema, parsed(answer.text));
+  return known(schema, parsed(answer.text));
+}
+
+function known<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = parse(schema, value);
   if (result.ok) return result.value;
   const fields = result.refusal.map(({ field }) => field).join(", ");
   throw new CliFailure(

@@ -42,6 +42,8 @@ export interface SecretFiles {
   read(path: string): string | undefined;
   /** False: there is one already, and it is as it was. */
   create(path: string, text: string): boolean;
+  /** Its whole lines, one after the other, without their ends. */
+  lines(path: string): Iterable<string>;
   /** Its whole lines, and the bytes that they take: what is behind was torn. */
   measure(path: string): { readonly lines: number; readonly bytes: number } | undefined;
   /** In place of whatever is behind `at`. @returns the new length, bytes. */

@@ -27,7 +27,9 @@ export async function runCli(args: readonly string[], platform: Platform): Promi
 const INVALID_ARGUMENT = -4;
 
 function needsMint([first]: readonly string[]): boolean {
-  return first !== undefined && ["keys", "events", "edges", "premint"].includes(first);
+  return (
+    first !== undefined && ["keys", "events", "edges", "premint", "admissions"].includes(first)
+  );
 }
 
 function tellEnvironment(platform: Platform): void {

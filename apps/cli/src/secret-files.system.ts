@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { CliFailure } from "./failure.ts";
+import { LINE_BYTES_MAX } from "./limits.ts";
 import type { SecretFiles } from "./platform.ts";
 import { oneLine } from "./terminal/words.ts";
 
@@ -38,6 +39,15 @@ export function systemSecretFiles(resolve: (path: string) => string): SecretFile
         syncDirectory(resolve(path));
         return true;
       }),
+
+    *lines(path) {
+      const file = told(path, "read", () => openSync(resolve(path), "r"));
+      try {
+        yield* linesOf((chunk) => told(path, "read", () => readSync(file, chunk)));
+      } finally {
+        closeSync(file);
+      }
+    },
 
     measure: (path) =>
       told(path, "read", () =>
@@ -104,6 +114,26 @@ function measure(file: number): { lines: number; bytes: number } {
       from = chunk.indexOf(NEWLINE, from + 1);
     }
     at += length;
+  }
+}
+
+function* linesOf(read: (chunk: Buffer) => number): Iterable<string> {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let begun = Buffer.alloc(0);
+  for (;;) {
+    const length = read(chunk);
+    if (length === 0) return;
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, from);
+      if (end === -1 || end >= length) break;
+      yield Buffer.concat([begun, chunk.subarray(from, end)]).toString("utf8");
+      begun = Buffer.alloc(0);
+      from = end + 1;
+    }
+    begun = Buffer.concat([begun, chunk.subarray(from, length)]);
+    if (begun.length > LINE_BYTES_MAX)
+      throw new CliFailure("A line of it is too long to be of ours.");
   }
 }
 

@@ -81,7 +81,7 @@ describe("places given beforehand", () => {
     const csv = out.replace("jsonl", "csv");
     expect((await run({}, csv)).code).toBe(0);
     expect(readFileSync(csv, "utf8")).toMatch(
-      /^id,event,number,visitor,ticket\n"Doe, ""J"" ü",spring,1,[\w-]{43},ticket\.1\.[\w-]{43}\nplain,spring,2,/,
+      /^id,event,number,visitor,ticket,batch\n"Doe, ""J"" ü",spring,1,[\w-]{43},ticket\.1\.[\w-]{43},[\w-]{43}\nplain,spring,2,/,
     );
   });
 
@@ -92,7 +92,10 @@ describe("places given beforehand", () => {
     expect(ran.code).toBe(0);
     expect(ran.err).not.toContain("SECRET");
     expect(linesOf(out)).toEqual([
-      { id: "fan-0", event: "spring", number: 1, ticket: `ticket.1.${sub}` },
+      {
+        ...{ id: "fan-0", event: "spring", number: 1, ticket: `ticket.1.${sub}` },
+        batch: [...world.mint.premints.keys()][0],
+      },
     ]);
     expect([...world.mint.premints.values()]).toEqual([{ first: 1, subs: sub }]);
   });

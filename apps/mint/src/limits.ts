@@ -68,6 +68,8 @@ export const PREMINTS_AT_ONCE_MAX = 4;
 export const PREMINTS_IN_DOUBT_MAX = 64;
 /** Signatures of one batch under way: enough for every core, and no long wait for a join's. */
 export const BULK_SIGNATURES_AT_ONCE = 128;
+/** The same for admissions of a batch, which are made in the thread that answers fans. */
+export const CLAIM_SIGNATURES_AT_ONCE = 32;
 /** Each half of the young generation of the thread that signs batches, MiB. */
 export const BULK_SEMI_SPACE_MIB = 16;
 /** Numbers waiting for a slot on demand, by runs; more get 503. */
@@ -181,6 +183,10 @@ assert(
 assert(
   PREMINT_BATCH_MAX <= BLOCK_NUMBERS_MAX,
   "a batch fits one reservation, and so the safety gap",
+);
+assert(
+  2 * PREMINTS_AT_ONCE_MAX * PREMINT_BATCH_MAX <= CLAIM_QUEUE_MAX,
+  "half of the claims that wait are fans' own",
 );
 assert(
   SAFETY_GAPS_PER_SECOND * LEASE_TTL_MS >= LEASE_TTL_MS + 1_000,

@@ -5,14 +5,17 @@ import type {
   JoinAnswer,
   JoinRequest,
 } from "@vestibule/contracts/line-api";
+import type { PremintClaimsAnswer, PremintClaimsRequest } from "@vestibule/contracts/premint-api";
 import type { Clock } from "@vestibule/kernel/clock";
+import { AppError } from "@vestibule/kernel/app-error";
 import { type EpochMs, epochSeconds, toMs, toSeconds } from "@vestibule/kernel/units";
 import { slotTimes } from "@vestibule/drip/slot";
 import { opensAt } from "@vestibule/drip/segment";
 import { problem } from "@vestibule/service/problems";
 import type { CreditReader } from "./credit-reader.ts";
 import type { LineEntry, LineTerm } from "./lead/line-term.ts";
-import { PREMINTS_AT_ONCE_MAX } from "./limits.ts";
+import { CLAIM_SIGNATURES_AT_ONCE, PREMINTS_AT_ONCE_MAX } from "./limits.ts";
+import type { Granted } from "./line/claim-desk.ts";
 import type { EventLine } from "./line/event-line.ts";
 import { assertJoinable, isEnded } from "./line/event-state.ts";
 import type { PremintBatch } from "./line/premint-desk.ts";
@@ -43,7 +46,7 @@ export class Mint {
   readonly #term: () => LineTerm | undefined;
   /** Slugs as small numbers, for the table of recent joins. */
   readonly #lineIds = new Map<string, number>();
-  #premints = 0;
+  #batches = 0;
 
   constructor({ clock, tokens, recent, credits, term }: MintOptions) {
     this.#clock = clock;
@@ -125,19 +128,11 @@ export class Mint {
       throw problem("forbidden", { detail: "This ticket is not valid for this visitor" });
     const proof =
       credit === undefined ? undefined : await this.#credits(credit, { event, visitor, now });
-    const { n, times, at } = await desk.claim(shown.n, {
+    const granted = await desk.claim(shown.n, {
       credit: proof?.number === shown.n ? proof : undefined,
       confirmed,
     });
-    const admission = await this.#tokens.admission({
-      event,
-      sub: this.#tokens.subOf(visitor).text,
-      n,
-      iat: toSeconds(at),
-      opensAt: times.opensAt,
-      lifetimeSeconds: line.record.settings.lifetimeSeconds,
-    });
-    return { opensAt: times.opensAt, closesAt: times.closesAt, admission };
+    return this.#admit(line, this.#tokens.subOf(visitor).text, granted);
   }
 
   /**
@@ -149,18 +144,67 @@ export class Mint {
    */
   async premint(event: string, batch: PremintBatch): Promise<Uint8Array<ArrayBuffer>> {
     const entry = this.entry(event);
-    if (this.#premints >= PREMINTS_AT_ONCE_MAX) throw unavailable("too many batches at once");
-    this.#premints += 1;
-    try {
+    return this.#inBulk(async () => {
       const wasQuiet = entry.line.isQuiet();
       const { first } = await entry.premints.grant(batch);
       if (wasQuiet) this.#term()?.newcomer(entry);
       const iat = toSeconds(this.#clock.now());
       const exp = epochSeconds(Math.floor(entry.line.record.settings.endsAt / 1_000));
-      return await this.#tokens.tickets({ event, first, subs: batch.subs, iat, exp });
+      return this.#tokens.tickets({ event, first, subs: batch.subs, iat, exp });
+    });
+  }
+
+  /**
+   * Claims for people of such a batch, as each of them would claim; asked again, the same admissions.
+   *
+   * @throws AppError `event-not-found`, `event-ended`, `not-found`, `conflict`; `unavailable` when that is what
+   * everybody's claim came to: what the others came to is in the answer.
+   */
+  async claimPremint(
+    event: string,
+    { batch, subs, whose, confirmed }: PremintClaimsRequest & { readonly batch: string },
+  ): Promise<PremintClaimsAnswer> {
+    const { line, desk, premints } = this.entry(event);
+    if (isEnded(line.record, this.#clock.now())) throw problem("event-ended");
+    return this.#inBulk(async () => {
+      const { first } = await premints.find({ batch, subs });
+      const found = await Promise.allSettled(
+        whose.map((index) => desk.claim(first + index, { confirmed })),
+      );
+      const claims: PremintClaimsAnswer["claims"] = [];
+      let next = 0;
+      const lane = async (): Promise<void> => {
+        for (let at = next++; at < found.length; at = next++) {
+          const claim = found[at];
+          if (claim?.status === "fulfilled")
+            claims[at] = await this.#admit(line, subs[claim.value.n - first] ?? "", claim.value);
+          else claims[at] = { refused: codeOf(claim?.reason) };
+        }
+      };
+      await Promise.all(Array.from({ length: CLAIM_SIGNATURES_AT_ONCE }, lane));
+      const refusal = found.find((claim) => claim.status === "rejected");
+      const isAway = claims.every((claim) => "refused" in claim && claim.refused === "unavailable");
+      if (isAway) throw refusal?.reason;
+      return { claims };
+    });
+  }
+
+  /** A bounded number of batches at a time. @throws AppError `unavailable` beyond it. */
+  async #inBulk<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#batches >= PREMINTS_AT_ONCE_MAX) throw unavailable("too many batches at once");
+    this.#batches += 1;
+    try {
+      return await work();
     } finally {
-      this.#premints -= 1;
+      this.#batches -= 1;
     }
+  }
+
+  async #admit(line: EventLine, sub: string, { n, times, at }: Granted): Promise<ClaimAnswer> {
+    const { opensAt, closesAt } = times;
+    const { lifetimeSeconds } = line.record.settings;
+    const claims = { event: line.event, sub, n, iat: toSeconds(at), opensAt, lifetimeSeconds };
+    return { opensAt, closesAt, admission: await this.#tokens.admission(claims) };
   }
 
   /**
@@ -199,4 +243,10 @@ export class Mint {
     this.#lineIds.set(event, id);
     return id;
   }
+}
+
+/** @throws what is no refusal of ours. */
+function codeOf(reason: unknown): string {
+  if (reason instanceof AppError) return reason.code;
+  throw reason;
 }

@@ -18,7 +18,7 @@ import {
 } from "../drill/rehearsal.ts";
 import { type DrillReport, isPassed, reportLines } from "../drill/report.ts";
 import { Rounds } from "../drill/rounds.ts";
-import { partOf } from "../drill/shown.ts";
+import { partOf } from "../token-part.ts";
 import { type Takeover, Tally } from "../drill/tally.ts";
 import { createVerifiers } from "../drill/verifiers.ts";
 import { CliFailure, EXIT, type ExitCode } from "../failure.ts";

@@ -7,6 +7,7 @@ import { type CommonFlags, Session } from "../session.ts";
 import { wrap } from "../terminal/style.ts";
 import { oneLine, plural } from "../terminal/words.ts";
 import { eventOf } from "./event-argument.ts";
+import { outOf } from "./out-argument.ts";
 
 interface Flags extends CommonFlags {
   readonly event: string;
@@ -20,7 +21,7 @@ export const premint = buildCommand({
     fullDescription: [
       "For a sale where it is known beforehand who may come. Reads a CSV file whose first line names its columns: id,",
       "the organizer's own name for each person, and where the shop or its app keeps the visitors' secrets, sub, the",
-      "SHA-256 of each in base64url. Writes one line for each person: id, event, number, visitor, ticket. Without sub",
+      "SHA-256 of each in base64url. Writes one line for each person: id, event, number, visitor, ticket, batch. Without sub",
       "the visitors' secrets are made here, and THE OUTPUT IS SECRET: whoever reads it can take the places in it. It is",
       "readable by its owner only. Numbers are in the order of the list, and come from the counter that everybody",
       "joins by: whoever is on the list before the sale opens is in front.",
@@ -65,12 +66,6 @@ export const premint = buildCommand({
     session.print({ event, out, places: people.length, before: done.before, isSecret });
   }),
 });
-
-/** @throws Error for the library, which says of which option. */
-function outOf(text: string): string {
-  if (/\.(?:jsonl|csv)$/.test(text)) return text;
-  throw new Error("a file that ends in .jsonl or .csv");
-}
 
 function listOf({ platform }: Session, path: string): string {
   try {

@@ -1,6 +1,5 @@
 /** What a fan of the drill shows, read without being verified: who verifies it is what the drill is about. */
-import { decodeBase64url } from "@vestibule/keys/base64url";
-import { utf8Text } from "@vestibule/keys/text";
+import { partOf } from "../token-part.ts";
 
 /** One fan's tokens. */
 export interface Shown {
@@ -36,16 +35,4 @@ function factsOf(token: string): TokenFacts | undefined {
   const isWhole = [iat, nbf, exp].every((value) => Number.isSafeInteger(value));
   if (typeof kid !== "string" || !isWhole) return undefined;
   return { kid, iat: Number(iat), nbf: Number(nbf), exp: Number(exp) };
-}
-
-/** Header (0) or claims (1) of a compact JWS; `{}` when they cannot be read. */
-export function partOf(token: string, part: 0 | 1): Readonly<Record<string, unknown>> {
-  const bytes = decodeBase64url(token.trim().split(".")[part] ?? "");
-  const text = bytes === undefined ? undefined : utf8Text(bytes);
-  try {
-    const value: unknown = JSON.parse(text ?? "");
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -1,9 +1,9 @@
 /** Who gets a place: a CSV file with the columns `id` and, where the shop has the visitor's secret, `sub`. */
 import { HASH_TEXT } from "@vestibule/contracts/hash-text";
-import { CliFailure } from "../failure.ts";
-import { MISTAKES_TOLD_MAX, PEOPLE_MAX, PERSON_ID_CHARS_MAX } from "../limits.ts";
-import { oneLine, plural } from "../terminal/words.ts";
+import { PEOPLE_MAX, PERSON_ID_CHARS_MAX } from "../limits.ts";
+import { plural } from "../terminal/words.ts";
 import { type CsvLine, readCsv } from "./csv.ts";
+import { listFailure } from "./list-mistakes.ts";
 
 export interface Person {
   /** The organizer's own name for them: it comes back beside their place, and goes nowhere else. */
@@ -41,8 +41,7 @@ export function readPeople(text: string, path: string): People {
         `${plural(rows.length, "person", "people")}: ${PEOPLE_MAX.toLocaleString("en")} at most`,
       );
   }
-  if (mistakes.length > 0)
-    throw new CliFailure(told(path, mistakes), undefined, { mistakes: mistakes.length });
+  if (mistakes.length > 0) throw listFailure(path, mistakes);
   const unused = columns.filter((_name, index) => index !== idAt && index !== subAt);
   return { people, unused };
 }
@@ -96,14 +95,4 @@ function* repeated(
   const earlier = seen.get(value);
   if (earlier === undefined) seen.set(value, line);
   else yield `the same ${what} as in line ${earlier}`;
-}
-
-function told(path: string, mistakes: readonly string[]): string {
-  const shown = mistakes.slice(0, MISTAKES_TOLD_MAX).map((mistake) => `  ${mistake}`);
-  const more = mistakes.length - shown.length;
-  return [
-    `${oneLine(path)} has ${plural(mistakes.length, "mistake")}, and nothing was done:`,
-    ...shown,
-    ...(more === 0 ? [] : [`  and ${plural(more, "more", "more")}`]),
-  ].join("\n");
 }

@@ -1,13 +1,12 @@
 /** Asks for one batch after the other, and writes down each before the next. */
 import type { PremintAnswer } from "@vestibule/contracts/premint-api";
 import { CliFailure, InterruptedError } from "../failure.ts";
-import { AWAY_MS_MAX, AWAY_RETRY_MS } from "../limits.ts";
-import { AwayError } from "../mint-api.ts";
 import type { Session } from "../session.ts";
 import { bar, Progress } from "../terminal/progress.ts";
 import { oneLine, plural, span } from "../terminal/words.ts";
-import { csvLine } from "./csv.ts";
+import { untilAnswered } from "../until-answered.ts";
 import type { Person } from "./people.ts";
+import { headOf, rowLine } from "./rows.ts";
 import { batchName, isAbout, newRun, type Place, placeOf, readRun, type RunState } from "./run.ts";
 
 export interface Premint {
@@ -16,7 +15,7 @@ export interface Premint {
   readonly out: string;
 }
 
-const COLUMNS = ["id", "event", "number", "visitor", "ticket"] as const;
+const COLUMNS = ["id", "event", "number", "visitor", "ticket", "batch"] as const;
 const BAR_CELLS = 20;
 
 /**
@@ -31,7 +30,7 @@ export async function premintAll(
   const { secretFiles } = session.platform;
   const { event, people, out } = job;
   const run = await openRun(session, job);
-  const head = out.endsWith(".csv") ? `${csvLine(COLUMNS)}\n` : "";
+  const head = headOf(out, COLUMNS);
   secretFiles.create(out, head);
   const { lines, bytes } = secretFiles.measure(out) ?? { lines: 0, bytes: 0 };
   const before = Math.max(0, lines - (head === "" ? 0 : 1));
@@ -43,10 +42,11 @@ export async function premintAll(
   const startedAt = session.platform.clock.now();
   try {
     const first = Math.floor(before / run.batchSize);
-    for await (const { places, answer } of batches(session, { run, people, first, progress })) {
+    const asked = { run, people, first, progress };
+    for await (const { batch, places, answer } of batches(session, asked)) {
       const skipped = written % run.batchSize;
       const text = places
-        .map((place, index) => lineOf({ event, out, place, answer, index }))
+        .map((place, index) => lineOf({ event, out, batch, place, answer, index }))
         .slice(skipped)
         .join("");
       length = secretFiles.append(out, { at: length, text });
@@ -107,6 +107,7 @@ interface Batches {
 }
 
 interface Batch {
+  readonly batch: string;
   readonly places: readonly Place[];
   readonly answer: PremintAnswer;
 }
@@ -123,7 +124,11 @@ async function* batches(
   const ask = async (index: number): Promise<Batch> => {
     const from = index * run.batchSize;
     const places = people.slice(from, from + run.batchSize).map((person) => placeOf(run, person));
-    return { places, answer: await askUntilAnswered(session, { run, index, places, progress }) };
+    const [batch, subs] = [batchName(run, index), places.map(({ sub }) => sub)];
+    const answer = await untilAnswered(session, progress, () =>
+      session.api.premint(run.event, batch, subs),
+    );
+    return { batch, places, answer };
   };
   let asked = first < count ? ask(first) : undefined;
   for (let index = first; asked !== undefined; index += 1) {
@@ -135,43 +140,22 @@ async function* batches(
   }
 }
 
-async function askUntilAnswered(
-  session: Session,
-  asked: { run: RunState; index: number; places: readonly Place[]; progress: Progress },
-): Promise<PremintAnswer> {
-  const { api, platform } = session;
-  const { run, index, places, progress } = asked;
-  const subs = places.map(({ sub }) => sub);
-  const startedAt = platform.clock.now();
-  for (;;) {
-    session.assertGoesOn();
-    try {
-      return await api.premint(run.event, batchName(run, index), subs);
-    } catch (error) {
-      if (!(error instanceof AwayError)) throw error;
-      if (platform.clock.now() - startedAt > AWAY_MS_MAX)
-        throw new CliFailure(`${error.message}. The same command goes on where this one was.`);
-      progress.show("no mint answers; waiting goes on");
-    }
-    await session.sleep(AWAY_RETRY_MS);
-  }
-}
-
 function lineOf(of: {
   event: string;
   out: string;
+  batch: string;
   place: Place;
   answer: PremintAnswer;
   index: number;
 }): string {
-  const { event, out, place, answer, index } = of;
+  const { event, out, batch, place, answer, index } = of;
   const { person, visitor } = place;
-  const number = answer.first + index;
-  const ticket = answer.tickets[index] ?? "";
-  if (out.endsWith(".csv"))
-    return `${csvLine([person.id, event, number, visitor ?? "", ticket])}\n`;
-  const secret = visitor === undefined ? {} : { visitor };
-  return `${JSON.stringify({ id: person.id, event, number, ...secret, ticket })}\n`;
+  const row = {
+    ...{ id: person.id, event, number: answer.first + index },
+    ...(visitor === undefined ? {} : { visitor }),
+    ...{ ticket: answer.tickets[index] ?? "", batch },
+  };
+  return rowLine(out, COLUMNS, row);
 }
 
 function show(

@@ -1,6 +1,6 @@
 /** A location made of values: gives what the mint gives, and says of each admission what a test lets it say. */
 import type { HttpRequest, Send } from "../../src/platform.ts";
-import { partOf } from "../../src/drill/shown.ts";
+import { partOf } from "../../src/token-part.ts";
 import type { FakeMint } from "./fake-mint.ts";
 import { MINT_URL } from "./fake-mint.ts";
 

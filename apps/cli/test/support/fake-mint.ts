@@ -13,6 +13,7 @@ import {
 } from "@vestibule/contracts/limits";
 import type { EdgesView } from "@vestibule/contracts/edges-api";
 import type { EventSettings } from "@vestibule/contracts/event-settings";
+import type { PremintClaimsRequest } from "@vestibule/contracts/premint-api";
 import type { PreviewView } from "@vestibule/contracts/preview-api";
 import type { KeysView, KeyView } from "@vestibule/contracts/keys-api";
 import { type ProblemCode, problemDocument, PROBLEMS } from "@vestibule/contracts/problems";
@@ -37,6 +38,7 @@ import type { FakeClock } from "@vestibule/testkit/fake-clock";
 import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { FetchText } from "@vestibule/feed/ports";
+import { FakeLine } from "./fake-line.ts";
 import { type HttpAnswer, type HttpRequest, UnreachableError } from "../../src/platform.ts";
 
 export const MINT_URL = "http://localhost:8788";
@@ -72,6 +74,7 @@ export class FakeMint {
   readonly archived = new Set<string>();
   /** Batches of places given beforehand. */
   readonly premints = new Map<string, { readonly first: number; readonly subs: string }>();
+  readonly line = new FakeLine();
   edges: EdgesView | undefined;
   /** What previews say. */
   outlook: Partial<PreviewView> = {};
@@ -190,6 +193,9 @@ export class FakeMint {
     if (path === "/v1/admin/edges")
       return this.edges === undefined ? problem("not-found") : [200, this.edges];
     const [, batch = ""] = /^\/v1\/admin\/events\/[^/]+\/premints\/([^/]+)$/.exec(path) ?? [];
+    const [, claims = ""] =
+      /^\/v1\/admin\/events\/[^/]+\/premints\/([^/]+)\/admissions$/.exec(path) ?? [];
+    if (claims !== "") return this.#claimPremint(claims, body as PremintClaimsRequest);
     if (batch !== "") return this.#premint(batch, (body as { subs: string[] }).subs);
     if (path.startsWith("/v1/admin/events")) return this.#event(method, path, headers, body);
     if (method === "GET") return [200, this.#keys()];
@@ -278,6 +284,25 @@ export class FakeMint {
     return [200, { first, tickets: subs.map((sub, index) => `ticket.${first + index}.${sub}`) }];
   }
 
+  async #claimPremint(
+    batch: string,
+    { subs, whose, confirmed }: PremintClaimsRequest,
+  ): Promise<Reply> {
+    const now = this.clock.now();
+    const known = this.premints.get(batch);
+    if ((this.events.get("spring")?.endsAt ?? 0) <= now) return problem("event-ended");
+    if (known === undefined) return problem("not-found");
+    if (known.subs !== subs.join()) return problem("conflict");
+    const key = this.#signer("admission");
+    const claims = whose.map((index) =>
+      this.line.claim({
+        ...{ n: known.first + index, sub: subs[index] ?? "", confirmed, now },
+        ...{ issuer: ISSUER, key },
+      }),
+    );
+    return [200, { claims: await Promise.all(claims) }];
+  }
+
   /** What differs is worked out, what comes of it is the test's. */
   #preview(name: string, headers: Readonly<Record<string, string>>, change: object): Reply {
     const event = this.events.get(name);
@@ -332,6 +357,7 @@ export class FakeMint {
       ...{ iss: ISSUER, aud: event, iat, exp: iat + 3_600, at: now, seq: now, keysSeq: this.seq },
       ...{ state: "open", segments: [], serving: 0, committed: 0, skips: [], issued: 0, rate: 1 },
       ...{ notice: "", cuts: [], endsAt },
+      ...(now >= endsAt ? { state: "ended" } : this.line.drip(now)),
     });
   }
 

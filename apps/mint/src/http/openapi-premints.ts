@@ -1,10 +1,23 @@
 /** The part of the OpenAPI document that is about places given beforehand. */
 import {
   PREMINT_BATCH_NAME,
+  premintClaimsAnswerSchema,
+  premintClaimsRequestSchema,
   premintAnswerSchema,
   premintRequestSchema,
 } from "@vestibule/contracts/premint-api";
 import type { Json, OpenApiParts } from "./openapi-parts.ts";
+
+const PARAMETERS: readonly Json[] = [
+  { $ref: "#/components/parameters/event" },
+  {
+    name: "batch",
+    in: "path",
+    required: true,
+    description: "Random, chosen by whoever asks",
+    schema: { type: "string", pattern: PREMINT_BATCH_NAME.source },
+  },
+];
 
 export function premintPaths({ admin, json, problems, ref, body }: OpenApiParts): Json {
   return {
@@ -15,16 +28,7 @@ export function premintPaths({ admin, json, problems, ref, body }: OpenApiParts)
         summary: "Tickets for a batch of people, beforehand",
         description:
           "The same batch asked again has the same numbers: they are on record before anything is signed. Another batch name is another batch, also for the same people.",
-        parameters: [
-          { $ref: "#/components/parameters/event" },
-          {
-            name: "batch",
-            in: "path",
-            required: true,
-            description: "Random, chosen by whoever asks",
-            schema: { type: "string", pattern: PREMINT_BATCH_NAME.source },
-          },
-        ],
+        parameters: PARAMETERS,
         requestBody: body("PremintRequest"),
         responses: {
           "200": json(ref("PremintAnswer"), "The number of the first, and each one's ticket"),
@@ -43,6 +47,32 @@ export function premintPaths({ admin, json, problems, ref, body }: OpenApiParts)
         },
       },
     },
+    "/v1/admin/events/{event}/premints/{batch}/admissions": {
+      post: {
+        ...admin,
+        operationId: "claimPremint",
+        summary: "Claims for people of such a batch",
+        description:
+          "For each of them what their own claim would have come to. A slot must be committed before it is claimed, and a claim asked again has the same admission.",
+        parameters: PARAMETERS,
+        requestBody: body("PremintClaimsRequest"),
+        responses: {
+          "200": json(ref("PremintClaimsAnswer"), "Admissions and refusals, in the order asked"),
+          ...problems(
+            "bad-request",
+            "unauthorized",
+            "not-found",
+            "event-not-found",
+            "conflict",
+            "event-ended",
+            "body-too-large",
+            "unsupported-media-type",
+            "invalid-settings",
+            "unavailable",
+          ),
+        },
+      },
+    },
   };
 }
 
@@ -50,5 +80,7 @@ export function premintSchemas({ schemaOf }: OpenApiParts): Json {
   return {
     PremintRequest: schemaOf(premintRequestSchema),
     PremintAnswer: schemaOf(premintAnswerSchema),
+    PremintClaimsRequest: schemaOf(premintClaimsRequestSchema),
+    PremintClaimsAnswer: schemaOf(premintClaimsAnswerSchema),
   };
 }

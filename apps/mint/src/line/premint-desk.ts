@@ -31,7 +31,7 @@ export class PremintDesk {
    * `unavailable`: asked again it has the same numbers, if it has any.
    */
   grant({ batch, subs, actor }: PremintBatch): Promise<Premint> {
-    const digest = createHash("sha256").update(subs.join()).digest("base64url");
+    const digest = digestOf(subs);
     const line = this.#line;
     return line.write(async (now) => {
       if (isEnded(line.record, now)) throw problem("event-ended");
@@ -59,6 +59,17 @@ export class PremintDesk {
       return sameOf(premint, digest);
     });
   }
+
+  /** @throws AppError `not-found` when there is no such batch, `conflict` for a name that has other people. */
+  async find({ batch, subs }: Pick<PremintBatch, "batch" | "subs">): Promise<Premint> {
+    const known = await this.#line.store.findPremint(this.#line.event, batch);
+    if (known === undefined) throw problem("not-found", { detail: "There is no such batch" });
+    return sameOf(known, digestOf(subs));
+  }
+}
+
+function digestOf(subs: readonly string[]): string {
+  return createHash("sha256").update(subs.join()).digest("base64url");
 }
 
 function sameOf(known: Premint, digest: string): Premint {
