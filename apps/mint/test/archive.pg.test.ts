@@ -67,4 +67,28 @@ describe("an event that is over for long", () => {
     expect(log.map(({ action }) => action)).toEqual(["create", "archive"]);
     expect((await client.admin("POST", "/nowhere/archive")).status).toBe(404);
   });
+
+  it("is archived once, however many ask at once, and goes on where an answer was lost", async () => {
+    const { client, database } = mint;
+    const endsAt = clock.now() + 3_600_000;
+    for (const event of ["crowded", "lost"]) {
+      await client.create({ event, endsAt });
+      await client.join(undefined, event);
+    }
+    clock.advance(3_600_000 + ENDED_SHOWN_MS);
+    const archive = (event: string) => client.admin("POST", `/${event}/archive`);
+    const all = await Promise.all(Array.from({ length: 5 }, () => archive("crowded")));
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    const [log] = await database.sql<{ count: number }[]>`
+      select count(*) as count from audit_log where event = 'crowded' and action = 'archive'`;
+    expect(log?.count).toBe(1);
+    // As a call leaves it whose answer is lost: stored, and this leader does not know.
+    await database.sql`
+      update events set archived_at_ms = ${clock.now()}, line_version = line_version + 1,
+             archive = (select archive from events where event = 'crowded')
+       where event = 'lost'`;
+    expect((await archive("lost")).body).toMatchObject({ event: "lost", done: true });
+    expect((await client.admin("GET", "/lost")).status).toBe(404);
+    expect(await rowsOf("lost")).toBe(0);
+  });
 });

@@ -20,10 +20,10 @@ export function addArchiveRoutes(
     const { event } = context.req.param();
     const term = mint.leading();
     const entry = term.entry(event);
-    if (entry !== undefined) {
-      await archiveEvent(entry.line, { actor: ACTOR });
-      term.forget(event);
-    }
+    // Known here, it may be archived all the same: by an earlier call whose answer was lost.
+    const isLost = entry !== undefined && (await store.findArchived(event)) !== undefined;
+    if (entry !== undefined && !isLost) await archiveEvent(entry.line, { actor: ACTOR });
+    term.forget(event);
     const archived = await store.findArchived(event);
     if (archived === undefined) throw problem("event-not-found");
     let deleted = 0;

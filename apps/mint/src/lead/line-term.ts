@@ -220,6 +220,10 @@ export class LineTerm implements Term {
   #tickFailed(entry: LineEntry, error: unknown): void {
     const { log, clock } = this.#options;
     const { event } = entry.line;
+    if (error instanceof AppError && error.code === "event-not-found") {
+      this.forget(event);
+      return;
+    }
     if (error instanceof AppError) {
       log.warn("tick-failed", { event, reason: error.message });
       return;

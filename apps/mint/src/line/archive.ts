@@ -23,6 +23,8 @@ export function archivableAt({ settings, facts }: EventRecord): number | undefin
 export function archiveEvent(line: EventLine, deed: { readonly actor: string }): Promise<void> {
   return line.write(async (now) => {
     const { record, event } = line;
+    // By a call beside this one.
+    if ((await line.store.findArchived(event)) !== undefined) return;
     assertArchivable(record, now);
     const { claimed, lapsed } = await line.store.tally(event);
     const figures: ArchivedFigures = {

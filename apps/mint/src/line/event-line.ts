@@ -7,6 +7,7 @@ import type { NumberRange } from "@vestibule/drip/line-state";
 import { containsNumber, opensAt } from "@vestibule/drip/segment";
 import type { Clock } from "@vestibule/kernel/clock";
 import { type EpochMs, ticketNumber } from "@vestibule/kernel/units";
+import { problem } from "@vestibule/service/problems";
 import { STEP_DECISION_MS_MAX, WRITES_MAX } from "../limits.ts";
 import { applied } from "../store/applied.ts";
 import {
@@ -102,7 +103,8 @@ export class EventLine {
         return await this.#fenced(() => job(this.#clock.now()));
       } catch (error) {
         if (isUnknownOutcome(error)) this.#doubtful = true;
-        throw error;
+        if (!(error instanceof LineMovedError)) throw error;
+        throw unavailable("the line moved: an earlier write was stored after all", error);
       }
     });
   }
@@ -110,27 +112,22 @@ export class EventLine {
   /** Only within `write`: one step, stored and then remembered. */
   async step({ settle, decide }: LineStep): Promise<StepDone> {
     let decidedAt = this.#clock.now();
-    try {
-      const done = await this.store.step(this.lead, {
-        settle,
-        decide: (claimed) => {
-          decidedAt = this.#clock.now();
-          return decide(claimed, decidedAt);
-        },
-        isFresh: () => Math.abs(this.#clock.now() - decidedAt) <= STEP_DECISION_MS_MAX,
-        event: this.event,
-        lineVersion: this.#record.lineVersion,
-      });
-      this.#record = applied(this.#record, done, {
-        epoch: this.lead.epoch,
-        first: this.sequencer.first,
-      });
-      this.#edition += 1;
-      return done;
-    } catch (error) {
-      if (!(error instanceof LineMovedError)) throw error;
-      throw unavailable("the line moved: an earlier write was stored after all", error);
-    }
+    const done = await this.store.step(this.lead, {
+      settle,
+      decide: (claimed) => {
+        decidedAt = this.#clock.now();
+        return decide(claimed, decidedAt);
+      },
+      isFresh: () => Math.abs(this.#clock.now() - decidedAt) <= STEP_DECISION_MS_MAX,
+      event: this.event,
+      lineVersion: this.#record.lineVersion,
+    });
+    this.#record = applied(this.#record, done, {
+      epoch: this.lead.epoch,
+      first: this.sequencer.first,
+    });
+    this.#edition += 1;
+    return done;
   }
 
   /**
@@ -223,7 +220,8 @@ export class EventLine {
 
   async #reload(): Promise<void> {
     const record = await this.store.loadEvent(this.event);
-    if (record === undefined) throw new Error("an event is never removed");
+    // It was archived, and the answer was lost.
+    if (record === undefined) throw problem("event-not-found");
     // A leader that slept meets its successor's numbers here: nothing can be planned between the two.
     if (record.blocks.some(({ epoch }) => epoch > this.lead.epoch)) {
       this.#onLeaseLost();
