@@ -1,3 +1,4 @@
+import { aheadOf } from "@vestibule/drip/estimate";
 import { opensAt } from "@vestibule/drip/segment";
 import { epochMs, ticketNumber } from "@vestibule/kernel/units";
 import { dripClaimsSchema, manifestClaimsSchema } from "@vestibule/contracts/statements";
@@ -5,7 +6,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 import { joined } from "../src/line/statement.ts";
-import { memoryWorld, payload } from "./support/world.ts";
+import { GAP, memoryWorld, payload } from "./support/world.ts";
 
 const START = 1_767_225_600_000;
 
@@ -81,6 +82,17 @@ describe("the drip statement", () => {
       await world.pass(1_000);
     }
     expect(states).toEqual(["scheduled", "prequeue", "open", "ended"]);
+  });
+
+  it("tells the gap of a takeover before anybody has joined behind it: it is not people ahead", async () => {
+    const world = await memoryWorld({ ratePerMinute: 60 });
+    await world.joinMany(1_000);
+    await world.pass(2_000);
+    await world.crash();
+    const drip = await world.drip();
+    const { place } = await world.join();
+    expect(place.number).toBeGreaterThan(1_000 + GAP);
+    expect(aheadOf(place.number, drip, world.clock.now())).toBeLessThanOrEqual(1_000);
   });
 
   it("lets nobody in before the sale starts, to the millisecond", async () => {

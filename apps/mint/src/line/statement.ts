@@ -149,6 +149,9 @@ function skips(line: EventLine): [number, number][] {
     if (first > expected) gaps.push([expected, first - 1]);
     expected = last + 1;
   }
+  // Whoever joins next has read this: the gap of a takeover is not people before them.
+  const { first } = line.sequencer;
+  if (first > expected) gaps.push([expected, first - 1]);
   return gaps.slice(0, SKIPS_MAX);
 }
 
