@@ -5,6 +5,7 @@ import {
   JOIN_RETRY_SECONDS,
   KEYS_PROPAGATION_SECONDS,
   PREMINT_BATCH_MAX,
+  RATE_PLAN_ENTRIES_MAX,
   STATEMENT_BYTES_MAX,
 } from "@vestibule/contracts/limits";
 import { CLOCK_ASK_CALM_MS } from "@vestibule/feed/limits";
@@ -113,8 +114,8 @@ export const UNAVAILABLE_RETRY_SECONDS = 1;
 export const ENDED_SHOWN_MS = 30 * 86_400_000;
 /** Gaps that a statement lists. */
 export const SKIPS_MAX = 1_000;
-/** Changes of the rate ahead that a statement tells: a whole ramp, and some. */
-export const RATES_SHOWN_MAX = 64;
+/** Changes of the rate ahead that a statement tells: all of a plan of steps, or two ramps. */
+export const RATES_SHOWN_MAX = 128;
 /** Ended holds that a statement lists: those whose admissions can still be alive. */
 export const CUTS_MAX = 1_000;
 /** An admission that a hold voided may be shown this long after its `exp`. */
@@ -197,6 +198,7 @@ assert(
     STATEMENT_BYTES_MAX,
   "a segment for each tick of claim window and horizon fits a statement",
 );
+assert(RATE_PLAN_ENTRIES_MAX <= RATES_SHOWN_MAX, "estimates know a plan of steps whole");
 assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms for a tick");
 assert(
   CLOCK_SENDER_LIMIT.refillMs >= 10 * CLOCK_TOTAL_LIMIT.refillMs,

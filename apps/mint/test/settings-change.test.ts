@@ -1,3 +1,4 @@
+import { RATE_PLAN_ENTRIES_MAX } from "@vestibule/contracts/limits";
 import { describe, expect, it } from "vitest";
 import { changeSettings } from "../src/line/organizer.ts";
 import { openings, tooFast } from "./support/exactness.ts";
@@ -39,6 +40,17 @@ describe("a plan of rates", () => {
     expect(opened(2 * MINUTE, 3 * MINUTE)).toBe(600);
     expect(opened(3 * MINUTE, 4 * MINUTE)).toBe(30);
     expect(tooFast(slots(world), { ratePerMinute: 600 })).toBeUndefined();
+  });
+
+  it("is told whole, however many steps it has: an estimate for the end of the line knows them all", async () => {
+    const world = await memoryWorld();
+    const start = world.clock.now();
+    const ratePlan = Array.from({ length: RATE_PLAN_ENTRIES_MAX }, (_, index) => ({
+      at: start + (index + 1) * MINUTE,
+      ratePerMinute: index % 2 === 0 ? 600 : 5,
+    }));
+    await changeSettings(world.line, { ratePlan }, deed);
+    expect((await world.drip()).rates).toHaveLength(RATE_PLAN_ENTRIES_MAX);
   });
 
   it("a rate that is said alone ends it; a plan that is said alone begins at the rate of now", async () => {
