@@ -1,10 +1,11 @@
 /** Brings the planned faults over a world, one after the other and several at a time, and takes all of them back. */
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { WireFault } from "@vestibule/testkit/wire";
+
 import type { Fault, FaultKind } from "./plan.ts";
 import type { Trace } from "./trace.ts";
 import type { AppProcess } from "./world/app-process.ts";
-import type { WireFault } from "./world/wire.ts";
 import type { Place, World } from "./world/world.ts";
 
 /** Takes a fault back. */

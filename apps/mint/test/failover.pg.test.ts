@@ -4,9 +4,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { systemClock } from "@vestibule/kernel/clock.system";
 import { createMintOrder } from "@vestibule/feed/mint-order";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { Wire } from "@vestibule/testkit/wire";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { LEASE_TTL_MS, SAFETY_GAP_NUMBERS } from "../src/limits.ts";
-import { DatabaseWay } from "./support/database-way.ts";
 import { type Asked, MintProcess, newVisitor } from "./support/service.ts";
 
 /** From the loss of a leader until a standby leads. */
@@ -15,11 +15,11 @@ const TAKEOVER_MS_MAX = 5_000;
 const HANDOVER_MS_MAX = 1_500;
 
 const mints: MintProcess[] = [];
-const ways: DatabaseWay[] = [];
+const wires: Wire[] = [];
 afterEach(async () => {
   for (const mint of mints) mint.child.kill("SIGCONT");
   await Promise.all(mints.splice(0).map((mint) => mint.kill("SIGKILL")));
-  for (const way of ways.splice(0)) way.close();
+  for (const wire of wires.splice(0)) wire.close();
 });
 
 async function run(url: string, how: "start" | "standby", environment?: Record<string, string>) {
@@ -41,18 +41,18 @@ async function join(mint: MintProcess): Promise<Fan> {
   return { visitor, number: body.number, ticket: body.ticket };
 }
 
-/** A leader with two fans whose slots are committed, behind a way to PostgreSQL that can be cut; and a standby. */
+/** A leader with two fans whose slots are committed, behind a wire to PostgreSQL that can be cut; and a standby. */
 async function pair() {
   const url = await freshDatabase();
-  const way = await DatabaseWay.to(url);
-  ways.push(way);
-  const leader = await run(way.url, "start");
+  const wire = await Wire.open();
+  wires.push(wire);
+  const leader = await run(wire.through(url), "start");
   const standby = await run(url, "standby");
   await leader.client.create({ ratePerMinute: 60_000 });
   const [first, second] = [await join(leader), await join(leader)];
   const claim = ({ visitor, ticket }: Fan, at: MintProcess) => at.client.claim(visitor, ticket);
   await expect.poll(async () => (await claim(first, leader)).status).toBe(201);
-  return { leader, standby, way, second, claim };
+  return { leader, standby, wire, second, claim };
 }
 
 /** How long until it leads, milliseconds. */
@@ -111,9 +111,9 @@ describe("a standby leads within 5 s", () => {
   }, 60_000);
 
   it("of a cut between leader and database: the leader claims nothing, falls silent, and stands by when the cut is mended", async () => {
-    const { leader, standby, way, second, claim } = await pair();
+    const { leader, standby, wire, second, claim } = await pair();
     const before = await fifty(leader);
-    way.cut();
+    wire.break("lose");
     const lost = claim(second, leader);
     expect(await leads(standby)).toBeLessThan(TAKEOVER_MS_MAX);
     const after = await fifty(standby);
@@ -121,7 +121,7 @@ describe("a standby leads within 5 s", () => {
     expectOnce([...before, ...after, ...(await fifty(leader))]);
     expect((await drip(leader)).status).toBe(503);
     expect((await lost).status).toBe(503);
-    way.mend();
+    wire.mend();
     await expect
       .poll(async () => (await fifty(leader)).length, { timeout: 2 * LEASE_TTL_MS })
       .toBe(0);

@@ -11,9 +11,9 @@ import {
   type LocalPostgres,
   startLocalPostgres,
 } from "@vestibule/testkit/local-postgres";
+import { Wire } from "@vestibule/testkit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EPOCHS_PER_HISTORY, SAFETY_GAP_NUMBERS } from "../src/limits.ts";
-import { DatabaseWay } from "./support/database-way.ts";
 import { MintProcess, newVisitor } from "./support/service.ts";
 import { payload } from "./support/world.ts";
 
@@ -98,8 +98,8 @@ describe("a database that forgets that the leader changed", () => {
 
   it("law 1: a leader that was stopped, and finds its lease again where its successor is forgotten, repeats nothing of it", async () => {
     const first = await serve("first");
-    const way = await DatabaseWay.to(first.url());
-    const stopped = await lead(way.url);
+    const wire = await Wire.open();
+    const stopped = await lead(wire.through(first.url()));
     await stopped.client.create({ ratePerMinute: 6_000 });
     const numbers = await join300(stopped);
     await first.stop();
@@ -117,13 +117,16 @@ describe("a database that forgets that the leader changed", () => {
     const database = await promote(replica);
     const [row] = await database.sql<{ epoch: number }[]>`select epoch from lease`;
     expect(row?.epoch).toBe(1);
-    way.leadTo(replica.url());
+    // As a name that now stands for another server.
+    wire.through(replica.url());
+    wire.break("cut");
+    wire.mend();
     stopped.child.kill("SIGCONT");
     await stopped.client.ready();
     const later = [...(await join300(stopped)), ...(await join300(stopped))];
     expect(new Set([...numbers, ...later]).size).toBe(numbers.length + later.length);
     expect((await statement(stopped)).seq).toBeGreaterThan(seq);
     await database.close();
-    way.close();
+    wire.close();
   }, 120_000);
 });

@@ -3,10 +3,10 @@ import { connectDatabase, type Database } from "@vestibule/db/connect";
 import { migrate } from "@vestibule/db/migrate";
 import { epochMs, ticketNumber } from "@vestibule/kernel/units";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
+import { Wire, type WireFault } from "@vestibule/testkit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MIGRATIONS, postgresStore } from "../src/store/postgres-store.ts";
 import type { Lead, MintStore } from "../src/store/store.ts";
-import { DatabaseWay } from "./support/database-way.ts";
 import { settings } from "./support/settings.ts";
 import { codeOf } from "./support/world.ts";
 
@@ -15,16 +15,16 @@ const at = epochMs(1_700_000_000_000);
 const TAKEOVER_MS_MAX = 3_500;
 
 describe("a leader that is lost in the middle of a grant", () => {
-  let way: DatabaseWay;
+  let wire: Wire;
   let near: Database;
   let far: Database;
   let lost: MintStore;
   let lead: Lead;
   beforeEach(async () => {
     const url = await freshDatabase();
-    way = await DatabaseWay.to(url);
+    wire = await Wire.open();
     near = connectDatabase({ url, applicationName: "standby" });
-    far = connectDatabase({ url: way.url, applicationName: "leader", connectionsMax: 1 });
+    far = connectDatabase({ url: wire.through(url), applicationName: "leader", connectionsMax: 1 });
     await migrate(near, MIGRATIONS);
     lost = postgresStore(far);
     const held = await lost.acquireLease({ holder: "lost", ttlMs: 500, gapNumbers: 10 });
@@ -33,7 +33,7 @@ describe("a leader that is lost in the middle of a grant", () => {
     await lost.createEvent(lead, { settings: settings(), at, audit });
   });
   afterEach(async () => {
-    way.close();
+    wire.close();
     await Promise.all([near.close(), far.close({ graceMs: 0 })]);
   });
 
@@ -49,16 +49,13 @@ describe("a leader that is lost in the middle of a grant", () => {
       }),
     );
 
-  const cuts: readonly (readonly [string, (way: DatabaseWay) => void])[] = [
-    ["while it has the word", (cut) => cut.cut()],
-    [
-      "while a statement is prepared, for which PostgreSQL has no timeout",
-      (cut) => cut.loseAnswers(),
-    ],
+  const cuts: readonly (readonly [string, WireFault])[] = [
+    ["while it has the word", "lose"],
+    ["while a statement is prepared, for which PostgreSQL has no timeout", "lose-answers"],
   ];
 
-  it.for(cuts)("keeps nobody from leading: %s", { timeout: 60_000 }, async ([, lose]) => {
-    const grant = step(() => lose(way));
+  it.for(cuts)("keeps nobody from leading: %s", { timeout: 60_000 }, async ([, fault]) => {
+    const grant = step(() => wire.break(fault));
     const from = performance.now();
     const standby = postgresStore(near);
     const ask = () => standby.acquireLease({ holder: "next", ttlMs: 60_000, gapNumbers: 10 });
@@ -69,7 +66,7 @@ describe("a leader that is lost in the middle of a grant", () => {
       })
       .toBe(lead.epoch + 1);
     expect(performance.now() - from).toBeLessThan(TAKEOVER_MS_MAX);
-    way.close();
+    wire.close();
     expect(await grant).toBe("unavailable");
     expect((await standby.loadEvent("spring"))!.segments).toEqual([]);
   });

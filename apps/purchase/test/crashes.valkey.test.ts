@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { sleep } from "@vestibule/feed/fetch-text.system";
 import { Secret } from "@vestibule/service/secret";
 import { useLocalValkey } from "@vestibule/testkit/local-valkey";
+import { Wire } from "@vestibule/testkit/wire";
 import { connectValkey } from "@vestibule/valkey/client.system";
 import type { InventoryGate } from "@vestibule/valkey/inventory-gate";
 import { createValkeyInventoryGate } from "@vestibule/valkey/valkey-inventory-gate";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunningPurchase } from "../src/service.ts";
-import { type HoldingProxy, holdingProxy } from "./holding-proxy.ts";
 import { many } from "./ledger-world.ts";
 import { wordOf } from "./problem-of.ts";
 import {
@@ -82,24 +82,23 @@ describe("SIGKILL between reservation and settlement", () => {
   interface Victim {
     readonly url: string;
     readonly child: ChildProcess;
-    readonly database: HoldingProxy;
-    readonly store: HoldingProxy;
+    readonly database: Wire;
+    readonly store: Wire;
   }
 
   /** A process of its own, whose two networks can stand still. */
   async function startVictim(): Promise<Victim> {
-    const database = await holdingProxy(world.databaseUrl);
-    const store = await holdingProxy(valkey().url);
+    const [database, store] = await Promise.all([Wire.open(), Wire.open()]);
     const main = new URL("../src/main.ts", import.meta.url).pathname;
     const child = spawn(process.execPath, [main], {
       env: {
         PATH: process.env["PATH"],
         VESTIBULE_PORT: "0",
-        VESTIBULE_DATABASE_URL: database.url,
+        VESTIBULE_DATABASE_URL: database.through(world.databaseUrl),
         VESTIBULE_ISSUER: ISSUER,
         VESTIBULE_MINT_URLS: world.mint.url,
         VESTIBULE_ADMIN_TOKEN: ADMIN_TOKEN,
-        VALKEY_URL: store.url,
+        VALKEY_URL: store.through(valkey().url),
         VALKEY_DEADLINE_MS: "2000",
         VESTIBULE_IDENTITY_SECRET: IDENTITY_SECRET,
       },
@@ -134,7 +133,7 @@ describe("SIGKILL between reservation and settlement", () => {
 
   const POINTS: Readonly<Record<string, Point>> = {
     "before-its-transaction": async ({ database }, sku, buy) => {
-      database.hold("requests");
+      database.break("freeze-questions");
       buy().catch(() => {});
       await expect.poll(() => isLeased(sku)).toBe(true);
       return undefined;
@@ -156,17 +155,17 @@ describe("SIGKILL between reservation and settlement", () => {
       };
     },
     "after-its-commit": async ({ database }, sku, buy) => {
-      database.hold("answers");
+      database.break("freeze-answers");
       buy().catch(() => {});
       await expect.poll(() => isOrdered(sku)).toBe(true);
       return undefined;
     },
     "after-its-answer": async ({ database, store }, sku, buy) => {
-      database.hold("answers");
+      database.break("freeze-answers");
       const answer = buy();
       await expect.poll(() => isOrdered(sku)).toBe(true);
-      store.hold("requests");
-      database.release();
+      store.break("freeze-questions");
+      database.mend();
       expect((await answer).status).toBe(201);
       expect(await isLeased(sku)).toBe(true);
       return undefined;

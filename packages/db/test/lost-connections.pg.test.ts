@@ -1,11 +1,10 @@
-import { createServer, connect as connectTcp, type Server, type Socket } from "node:net";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { startLocalPostgres } from "@vestibule/testkit/local-postgres";
+import { Wire } from "@vestibule/testkit/wire";
 import { type Database, type DatabaseOptions, connectDatabase } from "../src/connect.ts";
 
 const opened: Database[] = [];
@@ -17,36 +16,6 @@ const open = (url: string, options: Partial<DatabaseOptions> = {}): Database => 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((each) => each.close({ graceMs: 500 })));
 });
-
-/** A proxy in front of PostgreSQL that can stop passing anything on, without closing a connection. */
-async function blackHole(
-  url: string,
-): Promise<{ url: string; swallow: (on: boolean) => void; server: Server }> {
-  const target = new URL(url);
-  const pairs = new Set<[Socket, Socket]>();
-  let swallowing = false;
-  const server = createServer((client) => {
-    const upstream = connectTcp(Number(target.port), target.hostname);
-    const pair: [Socket, Socket] = [client, upstream];
-    pairs.add(pair);
-    for (const [from, to] of [pair, [upstream, client] as const]) {
-      from.on("error", () => {});
-      from.on("data", (chunk) => {
-        if (!swallowing) to.write(chunk);
-      });
-      from.on("close", () => {
-        pairs.delete(pair);
-        to.destroy();
-      });
-    }
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const proxied = new URL(url);
-  const address = server.address();
-  proxied.port = String(typeof address === "object" && address !== null ? address.port : 0);
-  return { url: proxied.href, server, swallow: (on) => void (swallowing = on) };
-}
 
 test("connections that are killed again and again never leave a call without an answer", async () => {
   const url = await freshDatabase();
@@ -96,15 +65,15 @@ test("a server that restarts is used again without a restart of ours", async () 
 });
 
 test("a network that swallows everything is answered within the deadline, and left behind", async () => {
-  const proxy = await blackHole(await freshDatabase());
-  const database = open(proxy.url, {
+  const wire = await Wire.open();
+  const database = open(wire.through(await freshDatabase()), {
     connectionsMax: 2,
     deadlineMs: 600,
     statementTimeoutMs: 500,
     lockTimeoutMs: 500,
   });
   expect(await database.isUp()).toBe(true);
-  proxy.swallow(true);
+  wire.break("lose");
   const startedAt = performance.now();
   const calls = await Promise.allSettled([
     ...Array.from({ length: 10 }, () => database.run((sql) => sql`select 1`)),
@@ -116,9 +85,9 @@ test("a network that swallows everything is answered within the deadline, and le
   for (const call of calls) {
     expect(call).toMatchObject({ status: "rejected", reason: { code: "unavailable" } });
   }
-  proxy.swallow(false);
+  wire.mend();
   await expect.poll(() => database.isUp(), { timeout: 10_000 }).toBe(true);
-  proxy.server.close();
+  wire.close();
 });
 
 test("statements queued in a transaction whose connection is closed are all settled", async () => {

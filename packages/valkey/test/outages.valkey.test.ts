@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
-
 import { useLocalValkey } from "@vestibule/testkit/local-valkey";
 import { type LocalValkey, startLocalValkey } from "@vestibule/testkit/valkey-server";
+import { Wire } from "@vestibule/testkit/wire";
 import { expect, onTestFinished, test } from "vitest";
 
 import { createValkeyInventoryGate } from "../src/valkey-inventory-gate.ts";
@@ -123,20 +121,13 @@ test("demoted with its connections open: away meanwhile, back without a restart,
 test("its name leads to another server after a failover: that one is used within a second or two (RL-11)", async () => {
   // The name is a port here: who listens behind it changes, and the old server lives on as a replica.
   const [server, other] = [await start(), await start()];
-  let target = server.port;
-  const forwarder = createServer((socket) => {
-    const onward = connect(target, "127.0.0.1");
-    socket.pipe(onward).pipe(socket);
-    for (const end of [socket, onward]) end.on("error", () => socket.destroy());
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void forwarder.close());
-  await once(forwarder, "listening");
-  const { port } = forwarder.address() as AddressInfo;
+  const wire = await Wire.open(server.port);
+  onTestFinished(() => wire.close());
   await other.command("CONFIG", "SET", "requirepass", server.password);
-  const { client } = await openUp(`redis://:${server.password}@127.0.0.1:${port}`);
+  const { client } = await openUp(`redis://:${server.password}@127.0.0.1:${wire.port}`);
   const bucket = createValkeyTokenBucket(client);
   await bucket.take(policy, "someone");
-  target = other.port;
+  wire.target = other.port;
   await server.command("CONFIG", "SET", "masterauth", server.password);
   await server.command("REPLICAOF", "127.0.0.1", String(other.port));
   const load = startLoad(() => bucket.take(policy, "someone"), { perSecond: 200 });

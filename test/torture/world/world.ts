@@ -10,13 +10,13 @@ import { bundleEdge, readWorkerSettings } from "@vestibule/demo/src/edge-bundle.
 import { connectDatabase } from "@vestibule/db/connect";
 import { type LocalPostgres, startLocalPostgres } from "@vestibule/testkit/local-postgres";
 import { findValkey, type LocalValkey, startLocalValkey } from "@vestibule/testkit/valkey-server";
+import { Wire } from "@vestibule/testkit/wire";
 
 import { freePortBase, ROOT, temporaryPlace } from "../../e2e/start-system.ts";
 import { App, send } from "../../e2e/support/app.ts";
 import { type EdgeProcess, startEdgeProcess } from "../../e2e/support/edge-process.ts";
 import { eventually } from "../../e2e/support/eventually.ts";
 import { AppProcess } from "./app-process.ts";
-import { Wire } from "./wire.ts";
 
 const ISSUER = "https://mint.vestibule.example";
 const START_MS_MAX = 60_000;

@@ -1,10 +1,10 @@
-/** A wire that is broken is broken: else a whole run would prove nothing. */
+/** A wire that is broken is broken: else the tests behind it would prove nothing. */
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 
 import { afterEach, beforeEach, expect, it } from "vitest";
 
-import { Wire } from "./world/wire.ts";
+import { Wire } from "../src/wire.ts";
 
 /** Answers every piece of text with its capitals, and keeps what it heard. */
 async function startEcho() {
@@ -86,4 +86,57 @@ it("lose-answers: what is asked arrives, nobody hears of it, and the connection 
   wire.mend();
   await expect.poll(client.isBroken).toBe(true);
   expect(client.heard).toEqual(["A"]);
+});
+
+it("freeze in one direction: questions wait before the server, answers behind it, and both arrive when it thaws", async () => {
+  const client = clientOf(wire);
+  client.socket.write("a");
+  await expect.poll(() => client.heard).toEqual(["A"]);
+  wire.break("freeze-answers");
+  client.socket.write("b");
+  await expect.poll(() => echo.heard).toEqual(["a", "b"]);
+  expect(client.heard).toEqual(["A"]);
+  wire.mend();
+  await expect.poll(() => client.heard).toEqual(["A", "B"]);
+  wire.break("freeze-questions");
+  const fresh = clientOf(wire);
+  fresh.socket.write("c");
+  const past = connect(echo.port, "127.0.0.1").setEncoding("utf8");
+  past.write("d");
+  await once(past, "data");
+  expect(echo.heard).toEqual(["a", "b", "d"]);
+  wire.mend();
+  await expect.poll(() => fresh.heard).toEqual(["C"]);
+  for (const socket of [client.socket, fresh.socket, past]) socket.destroy();
+});
+
+it("lose: nothing passes and nobody hears of it; when it is mended old connections break, and new ones pass", async () => {
+  const client = clientOf(wire);
+  client.socket.write("a");
+  await expect.poll(() => client.heard).toEqual(["A"]);
+  wire.break("lose");
+  client.socket.write("b");
+  const past = connect(echo.port, "127.0.0.1").setEncoding("utf8");
+  past.write("c");
+  await once(past, "data");
+  expect([client.isBroken(), echo.heard]).toEqual([false, ["a", "c"]]);
+  wire.mend();
+  await expect.poll(client.isBroken).toBe(true);
+  const fresh = clientOf(wire);
+  fresh.socket.write("d");
+  await expect.poll(() => fresh.heard).toEqual(["D"]);
+  expect(echo.heard).toEqual(["a", "c", "d"]);
+  for (const socket of [fresh.socket, past]) socket.destroy();
+});
+
+it("through: an address whose host and port are the wire's, and whose rest is as it was", async () => {
+  const address = `postgres://who:secret@localhost:${echo.port}/name?option=1`;
+  const other = await Wire.open();
+  expect(other.through(address)).toBe(
+    `postgres://who:secret@127.0.0.1:${other.port}/name?option=1`,
+  );
+  const client = clientOf(other);
+  client.socket.write("a");
+  await expect.poll(() => client.heard).toEqual(["A"]);
+  other.close();
 });
