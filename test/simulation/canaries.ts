@@ -80,7 +80,7 @@ export const CANARIES: readonly Canary[] = [
   {
     name: "what is given back, or made up for by a budget, is not counted off",
     sabotage: { store: givingTwice },
-    caughtBy: /law 3: (?:slot \d+ is \S+ beyond the rate|with \d+ \S+ are given back)/,
+    caughtBy: /law 3: (?:slot \d+: \S+ beyond the rate|segment at \d+: \S+ given back)/,
     salesMax: 100,
     faults: NO_FAILOVER,
   },

@@ -11,7 +11,7 @@ import { liveCount, opensAt } from "../src/segment.ts";
 
 export interface Commitment {
   readonly segment: Segment;
-  /** The mint's clock when it was committed: nobody enters before. */
+  /** The mint's clock when this was decided: nobody enters before. */
   readonly committedAt: number;
   readonly rates: Rates;
   readonly overdrivePercent: number;
@@ -73,7 +73,7 @@ export function lawThreeViolations(history: readonly Commitment[]): string[] {
       const excessFast = opened * SLOT - (earnedFast + through * overdrivePercent) - lowestFast;
       if (excess >= (bound + 1) * SLOT) {
         violations.push(
-          `slot ${segment.base + k}: ${excess / SLOT} beyond the rate, ${lapsedSoFar} lapsed`,
+          `slot ${segment.base + k}: ${excess / SLOT} beyond the rate, ${lapsedSoFar} had lapsed, budget ${budget}`,
         );
       }
       if (excessFast >= SLOT) {
@@ -88,7 +88,7 @@ export function lawThreeViolations(history: readonly Commitment[]): string[] {
     spent += Math.max(0, live * SLOT - work * 100);
     if (spent > lapsedSoFar * SLOT + saved) {
       violations.push(
-        `segment at ${segment.base}: ${spent / SLOT} given back, ${lapsedSoFar} lapsed`,
+        `segment at ${segment.base}: ${spent / SLOT} given back, ${lapsedSoFar} had lapsed, ${saved / SLOT} were saved`,
       );
     }
   }

@@ -1,5 +1,10 @@
 /** The laws of the design, section 2, as a simulated world can break them. Asked after every event. */
 import { containsNumber, liveCount, opensAt } from "@vestibule/drip/segment";
+import {
+  type Commitment,
+  lawThreeViolations,
+  numberViolations,
+} from "@vestibule/drip/test/law-three";
 import type { EventChange, StoredSegment } from "@vestibule/mint/src/store/store.ts";
 import type { MemoryStore } from "@vestibule/mint/test/support/memory-store.ts";
 import type { TicketClaims } from "@vestibule/mint/src/tokens.ts";
@@ -7,7 +12,6 @@ import type { DripClaims } from "@vestibule/contracts/statements";
 import type { Isolate } from "../actors/location.ts";
 import type { Machine } from "../world/machine.ts";
 import type { SteppedAt } from "../world/simulated-store.ts";
-import { type Commitment, dripViolation, twiceServed } from "./drip-law.ts";
 import type { Trace } from "./trace.ts";
 
 /** An admission as it was signed. */
@@ -35,7 +39,7 @@ export class Laws {
   readonly #trace: Trace;
   readonly #holders = new Map<number, string>();
   readonly #taken = new Set<number>();
-  readonly #commitments = new Map<number, Commitment>();
+  readonly #commitments = new Map<number, Omit<Commitment, "segment">>();
   readonly #statements = new Map<number, string>();
   readonly #shown = new Map<object, { readonly seq: number; readonly serving: number }>();
   #earnsSince = -Infinity;
@@ -131,7 +135,7 @@ export class Laws {
     for (const segment of segments) {
       const lapsedSoFar = progress.lapsed;
       this.#commitments.set(segment.id, {
-        decidedAt,
+        committedAt: decidedAt,
         rates: { ratePerMinute, ratePlan },
         ...{ overdrivePercent, approximationBudget, lapsedSoFar },
         // A change may have been forgotten with the rest.
@@ -142,20 +146,16 @@ export class Laws {
       }
       for (let k = 0; k < segment.count; k += 1) {
         if (opensAt(segment, segment.base + k) < committedAt) this.lateSlots += 1;
-        if (!this.#taken.has(segment.base + k)) {
-          this.break(`law 3: a slot for ${segment.base + k}, which nobody holds`);
-        }
       }
     }
     this.#settles(change);
     if (segments.length === 0 && change.cutSegments === undefined) return;
-    const all = this.#rows.committed(this.#event);
-    const violation = dripViolation(
-      all.map((segment) => ({ segment, commitment: this.#commitmentOf(segment) })),
-    );
+    const history = this.#rows.committed(this.#event).map((each) => this.#commitmentOf(each));
+    const [violation] = [
+      ...lawThreeViolations(history),
+      ...numberViolations(history, (n) => this.#taken.has(n)),
+    ];
     if (violation !== undefined) this.break(`law 3: ${violation}`);
-    const twice = twiceServed(all);
-    if (twice !== undefined) this.break(`law 3: ${twice} has two slots`);
   }
 
   #noteSteering({ settings, cut }: EventChange, decidedAt: number): void {
@@ -212,10 +212,10 @@ export class Laws {
       .findLast((each) => containsNumber(each, n) && opensAt(each, n) === opens);
   }
 
-  #commitmentOf({ id }: StoredSegment): Commitment {
-    const found = this.#commitments.get(id);
-    if (found === undefined) throw new Error(`segment ${id} was committed unseen`);
-    return found;
+  #commitmentOf(segment: StoredSegment): Commitment {
+    const found = this.#commitments.get(segment.id);
+    if (found === undefined) throw new Error(`segment ${segment.id} was committed unseen`);
+    return { segment, ...found };
   }
 
   #record() {
