@@ -37,12 +37,12 @@ describe("places given beforehand, over HTTP", () => {
     const before = (await mint.client.admin("GET", "/spring")).body.highestNumber;
     const [one = ""] = subsOf(1);
     const rubbish: readonly (readonly [string, unknown, number])[] = [
-      ["a", {}, 400],
-      ["a", { subs: [] }, 400],
-      ["a", { subs: [one, "short"] }, 400],
-      ["a", { subs: [one, one] }, 400],
-      ["a", { subs: subsOf(1_001) }, 400],
-      ["a", { subs: [one], number: 7 }, 400],
+      ["a", {}, 422],
+      ["a", { subs: [] }, 422],
+      ["a", { subs: [one, "short"] }, 422],
+      ["a", { subs: [one, one] }, 422],
+      ["a", { subs: subsOf(1_001) }, 422],
+      ["a", { subs: [one], number: 7 }, 422],
       ["a", "no json", 400],
       ["a.b", { subs: [one] }, 422],
       ["a".repeat(65), { subs: [one] }, 422],
@@ -52,6 +52,9 @@ describe("places given beforehand, over HTTP", () => {
       expect((await put(batch, body)).status, `${batch} ${JSON.stringify(body).slice(0, 60)}`).toBe(
         status,
       );
+    const wrong = await put("a.b", { subs: [one, "short"], number: 7 });
+    const fields = wrong.body.errors.map(({ field }: { field: string }) => field);
+    expect(fields).toEqual(["batch", "subs.1", "number"]);
     const none = await mint.client.admin("PUT", "/nowhere/premints/a", { body: { subs: [one] } });
     expect(none.status).toBe(404);
     const stranger = await mint.client.ask("PUT", "/v1/admin/events/spring/premints/a", {
