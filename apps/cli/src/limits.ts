@@ -1,5 +1,6 @@
 /** Bounds of the command line, with their units in their names. */
 import {
+  CLAIM_WINDOW_SECONDS_MIN,
   HORIZON_SECONDS_MIN,
   LIFETIME_SECONDS_MIN,
   PREMINT_BATCH_MAX,
@@ -36,7 +37,7 @@ export const AWAY_RETRY_MS_MAX = 5_000;
 export const LINE_BYTES_MAX = 65_536;
 /** Requests for admissions under way: one is signed while the others are recorded and read. */
 export const CLAIM_REQUESTS_AT_ONCE = 3;
-/** How often the drip is looked at while slots are committed; while none are: `LOOK_EVERY_MS`. */
+/** How often the drip is looked at, always: after a hold, slots open as soon as they are committed. */
 export const DRIP_EVERY_MS = 1_000;
 /** A place that the line has passed, or whose claim was refused, is claimed again so soon. */
 export const CLAIM_AGAIN_MS = 5_000;
@@ -98,6 +99,10 @@ assert(DRILL_LIFETIME_SECONDS >= LIFETIME_SECONDS_MIN, "the rehearsal's slots ar
 assert(
   PREMINT_BATCH_MAX * (TOKEN_CHARS_MAX + 128) + 1_024 <= ANSWER_BYTES_MAX,
   "a batch's tickets, or admissions with their times, fit an answer",
+);
+assert(
+  DRIP_EVERY_MS * 2 < CLAIM_WINDOW_SECONDS_MIN * 1_000,
+  "no claim window passes between two looks",
 );
 assert(
   DRILL_TIMEOUT_SECONDS_MIN * 1_000 >

@@ -2,7 +2,13 @@
 import type { DripClaims } from "@vestibule/contracts/statements";
 import { etaRange } from "@vestibule/drip/estimate";
 import { CliFailure, InterruptedError } from "../failure.ts";
-import { CLAIM_REQUESTS_AT_ONCE, CLAIM_AGAIN_MS, DRIP_EVERY_MS, LOOK_EVERY_MS } from "../limits.ts";
+import {
+  CLAIM_AGAIN_MS,
+  CLAIM_REQUESTS_AT_ONCE,
+  DRIP_EVERY_MS,
+  PLAIN_EVERY_MS,
+  PLAIN_EVERY_MS_MAX,
+} from "../limits.ts";
 import type { Session } from "../session.ts";
 import { bar, Progress } from "../terminal/progress.ts";
 import { plural, span } from "../terminal/words.ts";
@@ -81,8 +87,7 @@ async function follow(session: Session, work: Work): Promise<number> {
     await claimAll(session, work, { drip, due: ledger.due(drip, lookedAt) });
     if (ledger.isOver(drip) || !work.wait) return cut;
     show(session, work, drip);
-    const everyMs = drip.state === "open" ? DRIP_EVERY_MS : LOOK_EVERY_MS;
-    await session.sleep(Math.max(0, lookedAt + everyMs - platform.clock.now()));
+    await session.sleep(Math.max(0, lookedAt + DRIP_EVERY_MS - platform.clock.now()));
   }
 }
 
@@ -158,7 +163,9 @@ function show(session: Session, { places, ledger, progress }: Work, drip: DripCl
   const words = ` ${done.toLocaleString("en")} of ${total.toLocaleString("en")}, slots for ${slots.toLocaleString("en")}, ${outlook(session, drip, last)}`;
   // The bar gives way to the words.
   const cells = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - BAR_EDGES - words.length));
-  progress.show(`${bar(done / total, { cells, unicode })}${words}`);
+  const aheadMs = (drip.startsAt ?? 0) - drip.at;
+  const plainEveryMs = Math.min(PLAIN_EVERY_MS_MAX, Math.max(PLAIN_EVERY_MS, aheadMs / 10));
+  progress.show(`${bar(done / total, { cells, unicode })}${words}`, plainEveryMs);
 }
 
 /** @param last the highest number that waits. */

@@ -102,7 +102,8 @@ export class Ledger {
       for (let at = 0; at < batch.subs.length; at += 1) {
         const [index, number] = [batch.from + at, batch.first + at];
         if (this.#states[index] !== WAITING || number > drip.committed) continue;
-        const isAgain = now >= (this.#againAt[index] ?? 0);
+        // While held the mint has no other answer for them.
+        const isAgain = drip.heldSince === undefined && now >= (this.#againAt[index] ?? 0);
         if (isAgain || slotOf(drip.segments, number, drip) !== undefined) whose.push(at);
       }
       return whose.length === 0 ? [] : [{ batch, whose }];
