@@ -122,7 +122,11 @@ function route(visit: Visit): Response | Answering {
     case "open":
       return forward(visit, { cookie: cookieLeft(visit.head), isForMethod: found.isForMethod });
     case "ambiguous":
-      return unroutable(visit, routes, "The path can be read in more than one way.");
+      return unroutable(
+        visit,
+        routes,
+        "The path is too long or broken, or can be read in more than one way.",
+      );
     case "unknown-host":
       return unroutable(visit, routes, "No event is on sale under this host name.");
     case "protected":

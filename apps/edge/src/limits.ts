@@ -31,6 +31,8 @@ export const UPSTREAM_BYTES_MAX = 65_536;
 export const PATH_CHARS_MAX = 8_192;
 /** Percent-decoding is repeated this often when we ask what an origin might make of a path. */
 export const DECODE_ROUNDS_MAX = 4;
+/** Forms of one path that are looked at: a path that has more is refused unread. */
+export const READINGS_MAX = 64;
 export const RETURN_PATH_CHARS_MAX = 2_048;
 
 /** The memo of verified tokens: entries, and characters of the texts it keeps. */

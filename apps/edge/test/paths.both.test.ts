@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { PATH_CHARS_MAX } from "../src/limits.ts";
 import { readPath } from "../src/routing/path.ts";
 import { type Route, compileRoutes } from "../src/routing/route-table.ts";
 import { epochMs } from "@vestibule/kernel/units";
@@ -26,12 +27,15 @@ test.each([
   "/events//demo",
   "/events/demo/seat%20map",
   "/events/demo/../demo",
+  "/Events/demo",
+  "/EVENTS/DEMO/checkout",
+  "/events/%44EMO",
 ])("%s is protected", (path) => {
   expect(route(path)).toBe("protected");
 });
 
-test.each(["/", "/events", "/Events/demo", "/EVENTS/DEMO", "/events/dem", "/a%2Fb", "/caf%C3%A9"])(
-  "%s is in no event: letters count by their case",
+test.each(["/", "/events", "/Events", "/events/dem", "/a%2Fb", "/caf%C3%A9", "/about.", "/a//b"])(
+  "%s is in no event",
   (path) => {
     expect(route(path)).toBe("open");
   },
@@ -47,6 +51,12 @@ test.each([
   "/events%252Fdemo",
   "/events;a=b/demo",
   "//events/demo",
+  "/events./demo",
+  "/events;%5Cx%2fdemo",
+  "/events%20//../demo",
+  "/x//../events//../../events%2Fdemo",
+  "/events%20/demo",
+  "/Events%2FDemo",
   "//shop.example/events/demo",
   "/\\shop.example/events/demo",
   "///events/demo",
@@ -107,10 +117,38 @@ describe("law 10: one host's protected path under another host's name", () => {
   });
 });
 
+test("an exact path is protected with a slash behind it too, and one that is not ASCII however it is decoded", () => {
+  const event = { ...EVENT, paths: ["/checkout", "/caf%C3%A9", "/%E2%82%AC/*"], bypass: [] };
+  const routes = compileRoutes({ iss: "m", iat: 0, exp: 1, seq: 1, events: [event] }, "origin");
+  const kind = (path: string) =>
+    routes.match({ host: "shop.example", path: readPath(path), method: "GET", now: NOW }).kind;
+  const inside = [
+    "/checkout",
+    "/checkout/",
+    "/Checkout/",
+    "/caf%C3%A9",
+    "/caf%c3%a9/",
+    "/%e2%82%ac/x",
+  ];
+  expect(inside.map(kind)).toEqual(inside.map(() => "protected"));
+  const outside = ["/checkout/x", "/checkouts", "/caf%C3%A8", "/cafe", "/%E2%82%AC"];
+  expect(outside.map(kind)).toEqual(outside.map(() => "open"));
+});
+
+test("law 10: a path too long to be read is not open, whatever it begins with", () => {
+  for (const start of ["/%65vents/demo/", "/x/%2e%2e/events/demo/", "/events/demo/", "/about/"]) {
+    expect(route(start.padEnd(PATH_CHARS_MAX, "a"))).not.toBe("unknown-host");
+    expect(route(start.padEnd(PATH_CHARS_MAX + 1, "a"))).toBe("ambiguous");
+  }
+  expect(route("/about/".padEnd(PATH_CHARS_MAX, "a"))).toBe("open");
+});
+
 test("a bypass rule opens exactly its path and methods", () => {
   expect(route("/events/demo/logo.svg")).toBe("open");
   expect(route("/events/demo/logo.svg", "shop.example", "POST")).toBe("protected");
-  expect(route("/events/demo/logo.svgx")).toBe("protected");
+  for (const other of ["logo.svgx", "Logo.svg", "logo.svg/", "logo.svg.", "logo.svg;a"]) {
+    expect(route(`/events/demo/${other}`)).toBe("protected");
+  }
   expect(route("/events/demo/%2e/logo.svg")).not.toBe("ambiguous");
   // A server that takes `//` for what it is would not see the path of the rule.
   expect(route("/events/demo//logo.svg")).toBe("protected");
@@ -157,6 +195,10 @@ describe("law 2: several events on one path", () => {
       expect(at(NOW, goesOn, ended)).toBe("goes-on");
     }
     expect(at(NOW - 1, longer, goesOn)).toBe("over");
+  });
+  test("of two that differ by case only, the one that is asked for to the letter wins", () => {
+    const upper = { ...goesOn, event: "upper", paths: ["/Events/demo*"] };
+    expect([at(NOW, upper, goesOn), at(NOW, goesOn, upper)]).toEqual(["goes-on", "goes-on"]);
   });
   test("of those that go on the longest pattern wins", () => {
     const longer = { ...EVENT, event: "longer", paths: ["/events/demo/*"] };

@@ -3,13 +3,13 @@ import { ROUTE_CHARS_MAX } from "@vestibule/contracts/limits";
 import type { ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { EdgeConfig } from "../config.ts";
-import type { ReadPath } from "./path.ts";
+import { type ReadPath, decodeOnce } from "./path.ts";
 
 export type Route =
   /** In no event, or under a bypass rule; `isForMethod`: under one that names its method. */
   | { readonly kind: "open"; readonly isForMethod: boolean }
   | { readonly kind: "protected"; readonly event: ManifestEvent }
-  /** Protected under one reading of its path and not under another: refused, not guessed. */
+  /** Protected under one reading of its path and not under another, or too long to be read: refused, not guessed. */
   | { readonly kind: "ambiguous" }
   /** Protected on other hosts only, which have the same origin: it stays shut. */
   | { readonly kind: "unknown-host" };
@@ -17,16 +17,23 @@ export type Route =
 const OPEN: Route = { kind: "open", isForMethod: false };
 
 /** More than any pattern weighs. */
-const LIVE_WEIGHT = 4 * ROUTE_CHARS_MAX;
+const LIVE_WEIGHT = 8 * ROUTE_CHARS_MAX;
 
 interface Pattern {
   readonly text: string;
   readonly prefix: boolean;
 }
 
+/** What protects is read as widely as any server may: without regard to case, decoded as well, with a slash behind it. */
+interface WidePattern extends Pattern {
+  readonly folded: string;
+  /** `undefined` when there is nothing to decode. */
+  readonly decoded: string | undefined;
+}
+
 interface CompiledEvent {
   readonly event: ManifestEvent;
-  readonly paths: readonly Pattern[];
+  readonly paths: readonly WidePattern[];
   readonly bypass: readonly {
     readonly paths: readonly Pattern[];
     readonly methods: ReadonlySet<string> | undefined;
@@ -84,6 +91,7 @@ function matchEvents(
   events: readonly CompiledEvent[],
   { path, method, now }: RoutedRequest,
 ): Route {
+  if (path.isUnread) return { kind: "ambiguous" };
   const clear = path.otherReadings.length === 0 && !path.malformed;
   if (!clear) {
     if (!isProtected(events, path)) return OPEN;
@@ -110,14 +118,15 @@ function matchEvents(
 }
 
 function isProtected(events: readonly CompiledEvent[], path: ReadPath): boolean {
-  return [path.normal, ...path.otherReadings].some((reading) =>
-    events.some(({ paths }) => paths.some((pattern) => matches(pattern, reading))),
-  );
+  return [path.normal, ...path.otherReadings].some((reading) => {
+    const folded = reading.toLowerCase();
+    return events.some(({ paths }) => paths.some((pattern) => protects(pattern, folded)));
+  });
 }
 
 /**
  * An event that goes on wins over one that has ended, whose page only says so; then the longest
- * pattern that matches: `/events/spring*` wins over `/events*`.
+ * pattern that matches: `/events/spring*` wins over `/events*`; then the one that matches to the letter.
  */
 function bestMatch(
   events: readonly CompiledEvent[],
@@ -126,11 +135,14 @@ function bestMatch(
 ): CompiledEvent | undefined {
   let best: CompiledEvent | undefined;
   let bestWeight = -1;
+  const folded = path.toLowerCase();
   for (const compiled of events) {
     const goesOn = now < compiled.event.endsAt ? LIVE_WEIGHT : 0;
     for (const pattern of compiled.paths) {
-      const weight = goesOn + pattern.text.length * 2 + (pattern.prefix ? 0 : 1);
-      if (weight > bestWeight && matches(pattern, path)) {
+      if (!protects(pattern, folded)) continue;
+      const letter = matches(pattern, path) ? 1 : 0;
+      const weight = goesOn + pattern.text.length * 4 + (pattern.prefix ? 0 : 2) + letter;
+      if (weight > bestWeight) {
         best = compiled;
         bestWeight = weight;
       }
@@ -143,10 +155,18 @@ function matches({ text, prefix }: Pattern, path: string): boolean {
   return prefix ? path.startsWith(text) : path === text;
 }
 
+function protects({ folded, decoded, prefix }: WidePattern, path: string): boolean {
+  if (prefix) {
+    return path.startsWith(folded) || (decoded !== undefined && path.startsWith(decoded));
+  }
+  const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return [path, bare].some((one) => one === folded || one === decoded);
+}
+
 function compileEvent(event: ManifestEvent): CompiledEvent {
   return {
     event,
-    paths: event.paths.map(compilePattern),
+    paths: event.paths.map(compileWide),
     bypass: event.bypass.map((rule) => ({
       paths: rule.paths.map(compilePattern),
       methods: rule.methods === undefined ? undefined : new Set(rule.methods),
@@ -157,4 +177,11 @@ function compileEvent(event: ManifestEvent): CompiledEvent {
 function compilePattern(pattern: string): Pattern {
   const prefix = pattern.endsWith("*");
   return { text: prefix ? pattern.slice(0, -1) : pattern, prefix };
+}
+
+function compileWide(pattern: string): WidePattern {
+  const compiled = compilePattern(pattern);
+  const folded = compiled.text.toLowerCase();
+  const decoded = decodeOnce(compiled.text).toLowerCase();
+  return { ...compiled, folded, decoded: decoded === folded ? undefined : decoded };
 }
