@@ -289,7 +289,9 @@ describe("admissions for places given beforehand", () => {
   it("writes over no file of anything else, and begins anew where only its first line was torn", async () => {
     const { world, out, run, places, from } = await start(5);
     world.mint.line.drip = dripping({ from, everyMs: 1, count: 5 });
-    for (const text of ["something", "something\n", readFileSync(places, "utf8")]) {
+    const list = readFileSync(places, "utf8");
+    const [line = ""] = list.split("\n");
+    for (const text of ["something", "something\n", list, line, '{"id":"somebody"}']) {
       writeFileSync(out, text);
       const ran = await run();
       expect([ran.code, readFileSync(out, "utf8")]).toEqual([1, text]);

@@ -12,9 +12,6 @@ import type { Places } from "./places.ts";
 import { headOf, readRows, rowLine } from "./rows.ts";
 
 const COLUMNS = ["id", "event", "number", "state", "opensAt", "closesAt", "admission"] as const;
-/** What every row begins with. */
-const ROW_BEGINS = '{"id":';
-
 const whose = { id: z.string(), event: z.string(), number: z.int() };
 const rowSchema = z.union([
   z.object({
@@ -52,9 +49,8 @@ export class AdmissionsFile {
     if (lines === 0) {
       // What a kill leaves of the first line; of anybody else's file nothing is written over.
       const text = files.read(path) ?? "";
-      const [begun, whole] =
-        head === "" ? [text.slice(0, ROW_BEGINS.length), ROW_BEGINS] : [text, head];
-      if (!whole.startsWith(begun)) throw this.#isOther();
+      const isOurs = head === "" ? this.#isRowOf(text) : head.startsWith(text);
+      if (!isOurs) throw this.#isOther();
       this.#length = files.append(path, { at: 0, text: head });
       return;
     }
@@ -81,6 +77,18 @@ export class AdmissionsFile {
       )
       .join("");
     this.#length = this.#files.append(this.#path, { at: this.#length, text });
+  }
+
+  /** As far as it goes, the first row of somebody of the list. */
+  #isRowOf(text: string): boolean {
+    const { event, ids, batches } = this.#places;
+    return batches.some(({ from, first, subs }) =>
+      subs.some((_sub, at) => {
+        const row = JSON.stringify({ id: ids[from + at], event, number: first + at, state: "" });
+        const begins = row.slice(0, -'"}'.length);
+        return begins.startsWith(text) || text.startsWith(begins);
+      }),
+    );
   }
 
   #isOther(): CliFailure {
