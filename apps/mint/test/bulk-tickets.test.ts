@@ -45,7 +45,7 @@ describe("tickets of a batch", () => {
     [Number.MAX_SAFE_INTEGER - 3, 3],
   ])("are byte for byte those of signTicket: from %i on, %i of them", async (first, count) => {
     const batch = await order(first, count);
-    expect(read(await bulkTickets()(batch))).toEqual(await expected(batch));
+    expect(read(await bulkTickets(batch))).toEqual(await expected(batch));
   });
 
   it("come from a thread of its own just the same, several batches at once", async () => {

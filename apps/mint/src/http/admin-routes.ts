@@ -28,6 +28,7 @@ import { previewChange } from "../line/preview.ts";
 import type { EventLine } from "../line/event-line.ts";
 import { changeMistakes, settingsMistakes } from "../line/settings-change.ts";
 import type { Mint } from "../mint.ts";
+import { ACTOR } from "./actor.ts";
 import { assertJson } from "./assert-json.ts";
 import { eventView } from "./event-view.ts";
 import { etagOf, expectedVersion, neededVersion } from "./version-tag.ts";
@@ -40,8 +41,6 @@ export interface AdminRoutes {
   readonly token: Secret;
 }
 
-/** There is one token, so there is one actor; the console will bring names. */
-const ACTOR = "admin-token";
 const EVENTS = "/v1/admin/events";
 
 export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRoutes): void {

@@ -6,10 +6,8 @@ import { ARCHIVE_CALLS_MAX, ARCHIVE_ROWS_MAX } from "../limits.ts";
 import { archiveEvent } from "../line/archive.ts";
 import type { Mint } from "../mint.ts";
 import type { MintStore } from "../store/store.ts";
+import { ACTOR } from "./actor.ts";
 import { assertJson } from "./assert-json.ts";
-
-/** There is one token, so there is one actor. */
-const ACTOR = "admin-token";
 
 export function addArchiveRoutes(
   app: ServiceApp,

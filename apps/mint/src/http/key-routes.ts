@@ -11,6 +11,7 @@ import { keysView, keyView } from "../keys/key-view.ts";
 import type { Mint } from "../mint.ts";
 import { KeysMovedError, LeaseLostError } from "../store/store.ts";
 import { unavailable } from "../unavailable.ts";
+import { ACTOR } from "./actor.ts";
 import { etagOf, expectedVersion } from "./version-tag.ts";
 
 export interface KeyRoutes {
@@ -20,8 +21,6 @@ export interface KeyRoutes {
 }
 
 const KEYS = "/v1/admin/keys";
-const ACTOR = "admin-token";
-
 /** The bearer token has been looked at before: these are below `/v1/admin/`. */
 export function addKeyRoutes(app: ServiceApp, { mint, keeper, clock }: KeyRoutes): void {
   const leading = (): Leading => {

@@ -10,10 +10,9 @@ import type { ServiceApp, ServiceContext } from "@vestibule/service/app";
 import { readJson } from "@vestibule/service/json-body";
 import * as z from "zod/mini";
 import type { Mint } from "../mint.ts";
+import { ACTOR } from "./actor.ts";
 import { refusedSettings } from "./refused-settings.ts";
 
-/** There is one token, so there is one actor. */
-const ACTOR = "admin-token";
 const BATCH = "/v1/admin/events/:event/premints/:batch";
 
 export function addPremintRoutes(app: ServiceApp, { mint }: { readonly mint: Mint }): void {

@@ -71,9 +71,8 @@ export function bulkThread(script: URL): {
 
 /** The other end, in the thread. */
 export function serveBulkTickets(port: MessagePort): void {
-  const sign = bulkTickets();
   port.on("message", ({ id, order, subs }: Asked) => {
-    sign({ ...order, subs: subs.split(",") }).then(
+    bulkTickets({ ...order, subs: subs.split(",") }).then(
       (bytes) => port.postMessage({ id, bytes } satisfies Answer, [bytes.buffer]),
       (error: unknown) => port.postMessage({ id, failed: String(error) } satisfies Answer),
     );

@@ -36,33 +36,32 @@ const JSON_CHARS = 3;
  * In this thread. A bounded part of the signatures is under way at a time, so that the joins of that moment get
  * their turn at the runtime's threads. Each text is written once, where it stays: what is signed is signed there.
  */
-export function bulkTickets(): BulkTickets {
-  return async ({ issuer, key, event, first, subs, iat, exp }) => {
-    const inputOf = ticketInput(issuer);
-    const input = (index: number): string =>
-      inputOf(key, { event, sub: subs[index] ?? "", n: first + index, iat, exp });
-    const head = `{"first":${first},"tickets":[`;
-    // The last number is the longest.
-    const charsMax = input(subs.length - 1).length + 1 + SIGNATURE_CHARS + JSON_CHARS;
-    const answer = Buffer.alloc(head.length + subs.length * charsMax + 1);
-    let length = answer.write(head, "latin1");
-    let next = 0;
-    const lane = async (): Promise<void> => {
-      while (next < subs.length) {
-        const from = length + 1;
-        const until = from + answer.write(input(next), from, "latin1");
-        answer[length] = QUOTE;
-        length = until + 1 + SIGNATURE_CHARS;
-        answer[until] = DOT;
-        answer[length++] = QUOTE;
-        next += 1;
-        answer[length++] = next === subs.length ? BRACKET : COMMA;
-        const signature = await subtle.sign("Ed25519", key.key, answer.subarray(from, until));
-        answer.write(Buffer.from(signature).toString("base64url"), until + 1, "latin1");
-      }
-    };
-    await Promise.all(Array.from({ length: BULK_SIGNATURES_AT_ONCE }, lane));
-    answer[length++] = BRACE;
-    return answer.subarray(0, length);
+export const bulkTickets: BulkTickets = async (order) => {
+  const { issuer, key, event, first, subs, iat, exp } = order;
+  const inputOf = ticketInput(issuer);
+  const input = (index: number): string =>
+    inputOf(key, { event, sub: subs[index] ?? "", n: first + index, iat, exp });
+  const head = `{"first":${first},"tickets":[`;
+  // The last number is the longest.
+  const charsMax = input(subs.length - 1).length + 1 + SIGNATURE_CHARS + JSON_CHARS;
+  const answer = Buffer.alloc(head.length + subs.length * charsMax + 1);
+  let length = answer.write(head, "latin1");
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < subs.length) {
+      const from = length + 1;
+      const until = from + answer.write(input(next), from, "latin1");
+      answer[length] = QUOTE;
+      length = until + 1 + SIGNATURE_CHARS;
+      answer[until] = DOT;
+      answer[length++] = QUOTE;
+      next += 1;
+      answer[length++] = next === subs.length ? BRACKET : COMMA;
+      const signature = await subtle.sign("Ed25519", key.key, answer.subarray(from, until));
+      answer.write(Buffer.from(signature).toString("base64url"), until + 1, "latin1");
+    }
   };
-}
+  await Promise.all(Array.from({ length: BULK_SIGNATURES_AT_ONCE }, lane));
+  answer[length++] = BRACE;
+  return answer.subarray(0, length);
+};

@@ -24,7 +24,7 @@ export function signingDesk({
   issuer,
   skewSeconds,
   ring,
-  bulk = bulkTickets(),
+  bulk = bulkTickets,
 }: SigningDeskOptions): Tokens {
   const sign = ticketSigner(issuer);
   return {
