@@ -37,7 +37,9 @@ const keys = buildRouteMap({
 });
 
 const events = buildRouteMap({
-  docs: { brief: "The sales: look, and change one after a preview of what comes of it" },
+  docs: {
+    brief: "The sales: look, change one after a preview of what comes of it, archive what is over",
+  },
   routes: { list: eventsList, show: eventsShow, change: eventsChange, archive: eventsArchive },
 });
 
