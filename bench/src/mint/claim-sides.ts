@@ -15,14 +15,7 @@ import { MIGRATIONS, postgresStore } from "@vestibule/mint/src/store/postgres-st
 import type { Lead, MintStore } from "@vestibule/mint/src/store/store.ts";
 import postgres from "postgres";
 
-export type ToClaimSides =
-  | { readonly type: "start"; readonly candidateUrl: string; readonly floorUrl: string }
-  | { readonly type: "fire"; readonly side: "candidate" | "floor"; readonly count: number };
-
-export type FromClaimSides =
-  | { readonly type: "started" }
-  | { readonly type: "fired"; readonly elapsedMs: number; readonly samples: readonly never[] }
-  | { readonly type: "failed"; readonly message: string };
+import { type Deed, serveSides } from "../sides/serve-sides.ts";
 
 export const CONNECTIONS = 10;
 /** As a mint has them when many turns come together. */
@@ -33,10 +26,6 @@ const SLOTS = 10_000_000;
 const OPENS_IN_MS = 600_000;
 const OPEN_FOR_MS = 36_000_000;
 const LEASE_MS = 86_400_000;
-
-type Claim = (n: number) => Promise<void>;
-const sides: { candidate?: Claim; floor?: Claim } = {};
-const last = { candidate: 0, floor: 0 };
 
 /** An event with one segment of committed slots. */
 async function prepare(url: string): Promise<{ database: Database; store: MintStore; lead: Lead }> {
@@ -78,7 +67,7 @@ async function prepare(url: string): Promise<{ database: Database; store: MintSt
   return { database, store, lead };
 }
 
-async function candidate(url: string): Promise<Claim> {
+async function candidate(url: string): Promise<Deed> {
   const { store, lead } = await prepare(url);
   const record = await store.loadEvent(EVENT);
   if (record === undefined) throw new Error("the event is there");
@@ -91,7 +80,7 @@ async function candidate(url: string): Promise<Claim> {
 }
 
 /** What nobody can leave out: the row, on disk. */
-async function floor(url: string): Promise<Claim> {
+async function floor(url: string): Promise<Deed> {
   const { database } = await prepare(url);
   const [segment] = await database.sql<{ id: number }[]>`select id from segments`;
   const id = segment?.id ?? 0;
@@ -103,32 +92,4 @@ async function floor(url: string): Promise<Claim> {
       values (${EVENT}, ${n}, ${id}, ${Date.now()})`);
 }
 
-async function fire({ side, count }: { side: "candidate" | "floor"; count: number }) {
-  const claim = sides[side];
-  if (claim === undefined) throw new Error("not started");
-  let left = count;
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      last[side] += 1;
-      await claim(last[side]);
-    }
-  };
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: UNDER_WAY }, worker));
-  return { type: "fired", elapsedMs: performance.now() - startedAt, samples: [] } as const;
-}
-
-async function obey(order: ToClaimSides): Promise<FromClaimSides> {
-  if (order.type === "fire") return fire(order);
-  sides.candidate = await candidate(order.candidateUrl);
-  sides.floor = await floor(order.floorUrl);
-  return { type: "started" };
-}
-
-process.on("message", (order: ToClaimSides) => {
-  void obey(order)
-    .catch((error: unknown) => ({ type: "failed", message: String(error) }) as const)
-    .then((answer) => process.send?.(answer));
-});
-process.on("disconnect", () => process.exit(0));
+if (import.meta.main) serveSides({ candidate, floor, underWay: UNDER_WAY });

@@ -10,14 +10,7 @@ import { epochMs } from "@vestibule/kernel/units";
 import { createLedger } from "@vestibule/purchase/src/ledger.ts";
 import postgres from "postgres";
 
-export type ToLedgerSides =
-  | { readonly type: "start"; readonly candidateUrl: string; readonly floorUrl: string }
-  | { readonly type: "fire"; readonly side: "candidate" | "floor"; readonly count: number };
-
-export type FromLedgerSides =
-  | { readonly type: "started" }
-  | { readonly type: "fired"; readonly elapsedMs: number; readonly samples: readonly never[] }
-  | { readonly type: "failed"; readonly message: string };
+import { type Deed, serveSides } from "../sides/serve-sides.ts";
 
 /** Connections of each side, and purchases under way: no more than a connection each, so that nobody waits for one. */
 export const CONNECTIONS = 10;
@@ -31,16 +24,12 @@ const MIGRATIONS = new URL(
   import.meta.resolve("@vestibule/purchase/src/ledger.ts"),
 );
 
-type Buy = (number: number) => Promise<void>;
-const sides: { candidate?: Buy; floor?: Buy } = {};
-const last = { candidate: 0, floor: 0 };
-
 /** As long as the real ones and as scattered in an index: a hash, base64url. */
 function nameOf(kind: string, number: number): string {
   return createHash("sha256").update(`${kind}-${number}`).digest("base64url");
 }
 
-async function candidate(url: string): Promise<Buy> {
+async function candidate(url: string): Promise<Deed> {
   const database = connectDatabase({
     url,
     applicationName: "bench-candidate",
@@ -68,7 +57,7 @@ async function candidate(url: string): Promise<Buy> {
 }
 
 /** What nobody can leave out: take the seat, note the spend, write the order; all or nothing. */
-async function floor(url: string): Promise<Buy> {
+async function floor(url: string): Promise<Deed> {
   const database = connectDatabase({ url, applicationName: "bench-floor" });
   await prepare(database);
   await database.close();
@@ -106,34 +95,4 @@ async function prepare(database: ReturnType<typeof connectDatabase>): Promise<vo
     values (${EVENT}, ${SKU}, ${SEATS}, 10, false)`;
 }
 
-async function fire({ side, count }: { side: "candidate" | "floor"; count: number }) {
-  const buy = sides[side];
-  if (buy === undefined) throw new Error("not started");
-  let left = count;
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      last[side] += 1;
-      await buy(last[side]);
-    }
-  };
-  const startedAt = performance.now();
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker));
-  return { type: "fired", elapsedMs: performance.now() - startedAt, samples: [] } as const;
-}
-
-async function obey(order: ToLedgerSides): Promise<FromLedgerSides> {
-  if (order.type === "fire") return fire(order);
-  sides.candidate = await candidate(order.candidateUrl);
-  sides.floor = await floor(order.floorUrl);
-  return { type: "started" };
-}
-
-if (process.send !== undefined && import.meta.main) {
-  process.on("message", (order: ToLedgerSides) => {
-    void obey(order)
-      .catch((error: unknown) => ({ type: "failed", message: String(error) }) as const)
-      .then((answer) => process.send?.(answer));
-  });
-  process.on("disconnect", () => process.exit(0));
-}
+if (import.meta.main) serveSides({ candidate, floor, underWay: CONNECTIONS });

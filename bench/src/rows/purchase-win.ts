@@ -1,19 +1,14 @@
 import { join } from "node:path";
 
-import { compare } from "../compare.ts";
 import { Shoppers } from "../load/shoppers-handle.ts";
 import { latencyText, winners } from "../purchase/answers.ts";
 import { checkBooks, openBooks } from "../purchase/books.ts";
 import { cpuWatch } from "../purchase/cpu-watch.ts";
-import { CONNECTIONS, type FromLedgerSides, type ToLedgerSides } from "../purchase/ledger-sides.ts";
-import {
-  type LocalDatabases,
-  SKU,
-  startDatabases,
-  startPurchaseApi,
-} from "../purchase/purchase-world.ts";
+import { CONNECTIONS } from "../purchase/ledger-sides.ts";
+import { type LocalDatabases, SKU, startPurchaseApi } from "../purchase/purchase-world.ts";
 import { openSales } from "../purchase/sales.ts";
 import type { Bench, Measured, Row } from "../row.ts";
+import { measureSides } from "../sides/measure-sides.ts";
 import { startValkey } from "../valkey.ts";
 
 const HTTP_PURCHASES = 2_000;
@@ -32,44 +27,16 @@ export const purchaseWin: Row = {
 };
 
 async function measure(bench: Bench): Promise<Measured> {
-  const databases = await startDatabases(bench);
-  const child = bench.processes.node(
-    "ledgers",
-    join(import.meta.dirname, "../purchase/ledger-sides.ts"),
-  );
-  const tell = async (order: ToLedgerSides): Promise<FromLedgerSides> => {
-    const answer = (await child.ask(order)) as FromLedgerSides;
-    if (answer.type === "failed") throw new Error(answer.message);
-    return answer;
-  };
-  const urls = {
-    candidate: await databases.create("candidate"),
-    floor: await databases.create("floor"),
-  };
-  await tell({ type: "start", candidateUrl: urls.candidate, floorUrl: urls.floor });
-  const watches = {
-    candidate: cpuWatch({ caller: [child.pid], PostgreSQL: [databases.pid] }),
-    floor: cpuWatch({ caller: [child.pid], PostgreSQL: [databases.pid] }),
-  };
-  const measured = await compare(bench, {
-    generator: {
-      fire: async (name, count) => {
-        const side = name as "candidate" | "floor";
-        const answer = await watches[side].during(() => tell({ type: "fire", side, count }));
-        if (answer.type !== "fired") throw new Error("no answer");
-        return answer;
-      },
-    },
-    pids: { candidate: child.pid, floor: child.pid },
+  const { measured, cpu, databases } = await measureSides(bench, {
+    name: "ledgers",
+    script: join(import.meta.dirname, "../purchase/ledger-sides.ts"),
     warmUp: bench.quick ? 600 : 3_000,
   });
-  await child.stop();
   return {
     ...measured,
     notes: [
-      // PostgreSQL's disk is what both sides wait for: that the caller idles is no fault.
-      ...measured.notes.filter((note) => !note.includes("used")),
-      `${CONNECTIONS} connections and as many purchases under way on either side; of one core: ${watches.candidate.text()}; under the floor ${watches.floor.text()}`,
+      ...measured.notes,
+      `${CONNECTIONS} connections and as many purchases under way on either side; ${cpu}`,
       await throughHttp(bench, databases),
     ],
   };
