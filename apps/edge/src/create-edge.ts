@@ -12,6 +12,7 @@ import { createShownReader } from "./admission/shown.ts";
 import { createTickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
 import { type EdgeHandler, createHandler } from "./edge.ts";
+import { createExempted } from "./exempted.ts";
 import { createMintClient } from "./mint-client.ts";
 import { createNewcomers } from "./newcomers.ts";
 import { type RouteTable, compileRoutes } from "./routing/route-table.ts";
@@ -53,6 +54,7 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
     newcomers: createNewcomers(feed, { clock, sleep }),
     admissions: createAdmissions(feed, { issuer, skewSeconds }),
     shown: createShownReader(),
+    exempted: createExempted(),
     tickets: createTickets(feed, { issuer, skewSeconds }),
     routes: () => {
       const manifest = feed.manifest();

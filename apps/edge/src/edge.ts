@@ -119,8 +119,12 @@ function route(visit: Visit): Response | Answering {
   const host = withoutRootDot(address.host);
   const found = routes.match({ host, path, method, now });
   switch (found.kind) {
-    case "open":
-      return forward(visit, { cookie: cookieLeft(visit.head), isForMethod: found.isForMethod });
+    case "open": {
+      const { exemption } = found;
+      if (exemption !== undefined) edge.exempted.count(exemption);
+      const cookie = cookieLeft(visit.head);
+      return forward(visit, { cookie, isForMethod: exemption?.isForMethod ?? false });
+    }
     case "ambiguous":
       return unroutable(
         visit,

@@ -11,6 +11,7 @@ import type { Admissions } from "./admission/admissions.ts";
 import type { ShownReader } from "./admission/shown.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { EdgeConfig } from "./config.ts";
+import type { Exempted } from "./exempted.ts";
 import { KEYS_STALE_MS, UNKNOWN_EVENT_COOL_MS } from "./limits.ts";
 import { type Head, readHead } from "./head.ts";
 import type { MintClient } from "./mint-client.ts";
@@ -33,6 +34,7 @@ export interface Edge {
   readonly admissions: Admissions;
   readonly tickets: Tickets;
   readonly shown: ShownReader;
+  readonly exempted: Exempted;
   /** Of the newest manifest; `undefined` before the first. */
   routes(): RouteTable | undefined;
   /** `false`: this runtime cannot verify (KR-09). */

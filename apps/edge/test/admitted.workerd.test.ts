@@ -1,6 +1,14 @@
 /** What reaches the origin of an admitted fan, and what comes back. */
 import { describe, expect, test } from "vitest";
-import { PAGE_VIEW, VISITOR_A, VISITOR_B, type World, cookies, createWorld } from "./world.ts";
+import {
+  EVENT,
+  PAGE_VIEW,
+  VISITOR_A,
+  VISITOR_B,
+  type World,
+  cookies,
+  createWorld,
+} from "./world.ts";
 
 async function admitted(): Promise<{ world: World; headers: Record<string, string> }> {
   const world = await createWorld();
@@ -121,6 +129,25 @@ test("headers arrive as they were sent, whatever their names, and those that are
   expect(cookies?.getSetCookie()).toEqual(["a=1", "b=2"]);
   expect(unsaid?.get("x-bytes")).toBe("caf\ufffd");
   expect([cut, whole].map((seen) => seen?.get("cookie"))).toEqual(["shop=\ufffd", "shop=\ufffd"]);
+});
+
+test("what passes by a bypass rule is counted by rule, and nothing else is", async () => {
+  const { world, headers } = await admitted();
+  const exempted = async () =>
+    ((await (await world.get("/_vestibule/health")).json()) as { exempted: unknown }).exempted;
+  world.manifest = [
+    { ...EVENT, bypass: [{ paths: ["/events/demo/health"] }, ...EVENT.bypass] },
+    { ...EVENT, event: "other", paths: ["/other"], bypass: [] },
+  ];
+  expect(await exempted()).toEqual({});
+  for (const path of ["/about", "/events/demo", "/events/demo/logo.svg", "/events/demo/logo.svg"]) {
+    expect((await world.get(path, { headers })).status).toBe(200);
+  }
+  await world.post("/events/demo/logo.svg", { body: "no" });
+  await world.get("/other");
+  expect(await exempted()).toEqual({ demo: [0, 2] });
+  await world.get("/events/demo/health");
+  expect(await exempted()).toEqual({ demo: [1, 2] });
 });
 
 test("a fault of ours is a 500, at once and later, and opens nothing", async () => {

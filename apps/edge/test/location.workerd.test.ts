@@ -294,6 +294,7 @@ test("health tells the location, its clock, keys and the age of what is known", 
     keys: { ids: [world.key.kid], ageMs: 400 },
     manifest: { seq: 1 },
     drips: { demo: { seq: 1, ageMs: 400, expired: false } },
+    exempted: {},
   });
   expect(EVENT.event).toBe("demo");
 });

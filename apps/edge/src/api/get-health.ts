@@ -18,6 +18,7 @@ export function getHealth({ edge, now }: Visit): Response {
     keys: { ids: keyIds, ageMs: keysAgeMs },
     manifest: { seq: manifestSeq },
     drips,
+    exempted: edge.exempted.all(),
   };
   return new Response(JSON.stringify(body), {
     status: reasons.length === 0 ? 200 : 503,

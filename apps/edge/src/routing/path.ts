@@ -18,8 +18,8 @@ export interface ReadPath {
   readonly isDoubled: boolean;
 }
 
-/** Almost every path is plain: no escape, no segment that ends in a dot, no doubled slash, nothing to decide. */
-const PLAIN = /^(?:\/(?![^/]*\.(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,=:@]+)*\/?$/;
+/** Almost every path is plain: no escape, no doubled slash, and no segment that ends in a dot; nothing to decide. */
+const PLAIN = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,=:@]+)*\/?$/;
 
 const NONE: readonly string[] = [];
 
@@ -101,7 +101,8 @@ function* readingsOf(form: string): Iterable<string> {
 
 /** The reading of a plain path; `undefined` when it is not plain. */
 export function plainPath(raw: string): ReadPath | undefined {
-  if (raw.length > PATH_CHARS_MAX || !PLAIN.test(raw)) return undefined;
+  if (raw.length > PATH_CHARS_MAX || raw.includes("./") || raw.endsWith(".")) return undefined;
+  if (!PLAIN.test(raw)) return undefined;
   const normal = raw === "" ? "/" : raw;
   return { normal, otherReadings: NONE, malformed: false, isDoubled: false, isUnread: false };
 }

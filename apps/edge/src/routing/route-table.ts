@@ -3,18 +3,19 @@ import { ROUTE_CHARS_MAX } from "@vestibule/contracts/limits";
 import type { ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { EdgeConfig } from "../config.ts";
+import type { Exemption } from "../exempted.ts";
 import { type ReadPath, decodeOnce } from "./path.ts";
 
 export type Route =
-  /** In no event, or under a bypass rule; `isForMethod`: under one that names its method. */
-  | { readonly kind: "open"; readonly isForMethod: boolean }
+  /** In no event, or under a bypass rule. */
+  | { readonly kind: "open"; readonly exemption: Exemption | undefined }
   | { readonly kind: "protected"; readonly event: ManifestEvent }
   /** Protected under one reading of its path and not under another, or too long to be read: refused, not guessed. */
   | { readonly kind: "ambiguous" }
   /** Protected on other hosts only, which have the same origin: it stays shut. */
   | { readonly kind: "unknown-host" };
 
-const OPEN: Route = { kind: "open", isForMethod: false };
+const OPEN: Route = { kind: "open", exemption: undefined };
 
 /** More than any pattern weighs. */
 const LIVE_WEIGHT = 8 * ROUTE_CHARS_MAX;
@@ -105,16 +106,23 @@ function matchEvents(
   }
   const found = bestMatch(events, path.normal, now);
   if (found === undefined) return OPEN;
-  const bypassed = path.isDoubled
-    ? undefined
-    : found.bypass.find(
-        (rule) =>
-          (rule.methods === undefined || rule.methods.has(method)) &&
-          rule.paths.some((pattern) => matches(pattern, path.normal)),
-      );
-  return bypassed === undefined
+  const exemption = path.isDoubled ? undefined : exemptionOf(found, path.normal, method);
+  return exemption === undefined
     ? { kind: "protected", event: found.event }
-    : { kind: "open", isForMethod: bypassed.methods !== undefined };
+    : { kind: "open", exemption };
+}
+
+function exemptionOf(
+  { event: { event }, bypass }: CompiledEvent,
+  path: string,
+  method: string,
+): Exemption | undefined {
+  for (const [rule, { paths, methods }] of bypass.entries()) {
+    const isForMethod = methods !== undefined;
+    if (isForMethod && !methods.has(method)) continue;
+    if (paths.some((pattern) => matches(pattern, path))) return { event, rule, isForMethod };
+  }
+  return undefined;
 }
 
 function isProtected(events: readonly CompiledEvent[], path: ReadPath): boolean {
