@@ -10,7 +10,7 @@ import { isEnded } from "./event-state.ts";
 /**
  * Takes a report once. Older ones, repeated ones and those of a sale that is over change nothing:
  * whoever sent them need not send them again. Nothing else is touched: committed slots stay, everybody's place
- * stays, and since the drip's frontier stays too, the time without supply earns nothing.
+ * stays, and since the drip's frontier stays too, the time without supply earns nothing beyond the event's budget.
  *
  * @returns whether the drip has to hear of it at once: the event is sold out, or no longer.
  * @throws AppError `invalid-settings` for a `seq` that no clock has reached: nothing would be heard after it.
