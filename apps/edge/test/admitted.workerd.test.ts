@@ -134,7 +134,7 @@ test("headers arrive as they were sent, whatever their names, and those that are
 test("what passes by a bypass rule is counted by rule, and nothing else is", async () => {
   const { world, headers } = await admitted();
   const exempted = async () =>
-    ((await (await world.get("/_vestibule/health")).json()) as { exempted: unknown }).exempted;
+    (await (await world.get("/_vestibule/health")).json<{ exempted: unknown }>()).exempted;
   world.manifest = [
     { ...EVENT, bypass: [{ paths: ["/events/demo/health"] }, ...EVENT.bypass] },
     { ...EVENT, event: "other", paths: ["/other"], bypass: [] },
