@@ -4,7 +4,7 @@ import type { Fault } from "./plan.ts";
 import type { Laws } from "./laws/laws.ts";
 import type { Trace } from "./laws/trace.ts";
 import type { Location } from "./actors/location.ts";
-import type { DatabaseServer } from "./world/database.ts";
+import { type DatabaseServer, REPLICA_LAG_MS_MAX } from "./world/database.ts";
 import type { MintSlot } from "./world/mint-address.ts";
 import type { Network } from "./world/network.ts";
 import type { VirtualTime } from "./world/virtual-time.ts";
@@ -27,7 +27,6 @@ const GRACE_MS = 8_000;
 
 const CLOCK_STEP_MS_MAX = 1_500;
 const SLOW_MS_MAX = 3_000;
-const REPLICA_LAG_MS_MAX = 2_500;
 
 export function applyFault(sale: Afflicted, fault: Fault): void {
   const { time, network, database, trace, mints } = sale;

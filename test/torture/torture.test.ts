@@ -1,4 +1,4 @@
-/** The short version: a sale in real processes through a dozen faults. `pnpm torture` is the long one. */
+/** The short version: a sale in real processes through ten faults. `pnpm torture` is the long one. */
 import { runRandomness } from "@vestibule/testkit/run-seed";
 import { expect, it } from "vitest";
 

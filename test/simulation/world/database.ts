@@ -13,7 +13,7 @@ import type { VirtualTime } from "./virtual-time.ts";
 const LOCK_TIMEOUT_MS = 3_000;
 const IDLE_IN_TRANSACTION_MS = 4_000;
 /** How far back a replica may be. */
-const REPLICA_LAG_MS_MAX = 3_000;
+export const REPLICA_LAG_MS_MAX = 2_500;
 
 interface Version {
   readonly at: number;
