@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { layOutWorkerd, workerdPort } from "@vestibule/testkit/workerd";
 
 import type { System } from "../start-system.ts";
-import { send } from "./app.ts";
+import { edgeVars } from "./edge-vars.ts";
 
 export interface BareEdge {
   readonly port: number;
@@ -20,20 +20,11 @@ export async function startBareEdge(
   { ready, dataDir }: System,
   options: { port: number; vars: Readonly<Record<string, string>> },
 ): Promise<BareEdge> {
-  const jwks = await send(`${ready.mint}/.well-known/jwks.json`);
-  const manifest = await send(`${ready.mint}/v1/manifest`);
-  const claims = Buffer.from(manifest.text.split(".")[1] ?? "", "base64url").toString();
   const { command, args } = layOutWorkerd({
     directory: join(dataDir, `workerd-${options.port}`),
     script: readFileSync(join(dataDir, "edge", "edge.js"), "utf8"),
     port: options.port,
-    vars: {
-      MINT_URLS: ready.mint.replace("localhost", "127.0.0.1"),
-      ISSUER: (JSON.parse(claims) as { iss: string }).iss,
-      JWKS: jwks.text,
-      LOCATION: "bare",
-      ...options.vars,
-    },
+    vars: { ...(await edgeVars(ready)), LOCATION: "bare", ...options.vars },
   });
   const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe", "pipe"] });
   let said = "";

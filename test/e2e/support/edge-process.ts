@@ -1,9 +1,10 @@
 /** One location: the built Worker in a workerd of its own, with its variables and its port. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+
+import { readWorkerSettings } from "@vestibule/demo/src/edge-bundle.ts";
 
 import { ROOT } from "../start-system.ts";
 import { eventually } from "./eventually.ts";
@@ -27,7 +28,7 @@ export interface EdgeProcess {
 /** Resolves when it listens; whether it knows any event is another matter. */
 export async function startEdgeProcess(options: EdgeProcessOptions): Promise<EdgeProcess> {
   const { script, port, vars, scratch, log = "shown" } = options;
-  const toml = readFileSync(join(ROOT, "wrangler.toml"), "utf8");
+  const { compatibilityDate, compatibilityFlags } = readWorkerSettings(join(ROOT, "wrangler.toml"));
   const child = spawn(process.execPath, [join(ROOT, "apps/demo/src/edge-host.ts")], {
     cwd: ROOT,
     stdio: ["ignore", "ignore", log === "shown" ? "inherit" : "ignore"],
@@ -37,8 +38,8 @@ export async function startEdgeProcess(options: EdgeProcessOptions): Promise<Edg
       EDGE_OPTIONS: JSON.stringify({
         script,
         port,
-        compatibilityDate: /^compatibility_date = "(.*)"$/m.exec(toml)?.[1],
-        compatibilityFlags: ["no_nodejs_compat", "no_nodejs_compat_v2"],
+        compatibilityDate,
+        compatibilityFlags,
         bindings: vars,
       }),
     },

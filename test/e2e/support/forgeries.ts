@@ -2,6 +2,7 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 
 import type { Pass } from "./app.ts";
+import { claimsOf, headerOf } from "./token-parts.ts";
 
 interface Jwk {
   readonly kid: string;
@@ -9,14 +10,12 @@ interface Jwk {
 }
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const decode = (part: string): Record<string, unknown> =>
-  JSON.parse(Buffer.from(part, "base64url").toString()) as Record<string, unknown>;
 
 /** Each by what is wrong with it; all with the good visitor's secret. */
 export function forgeries({ admission, visitor }: Pass, jwks: string): Map<string, Pass> {
   const [head = "", body = "", signature = ""] = admission.split(".");
-  const header = decode(head);
-  const claims = decode(body);
+  const header = headerOf(admission);
+  const claims = claimsOf(admission);
   const key = (JSON.parse(jwks) as { keys: Jwk[] }).keys.find(({ kid }) => kid === header["kid"]);
   if (key === undefined) throw new Error("the token's key is not in the set");
   const own = generateKeyPairSync("ed25519");

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
+import { claimsOf } from "./token-parts.ts";
+
 export interface Arrival {
   readonly at: number;
   readonly method: string;
@@ -44,7 +46,5 @@ export async function startRecordingOrigin(): Promise<RecordingOrigin> {
 }
 
 function numberOf(admission: string): number | undefined {
-  const [, claims] = admission.split(".");
-  if (claims === undefined) return undefined;
-  return (JSON.parse(Buffer.from(claims, "base64url").toString()) as { n: number }).n;
+  return admission.includes(".") ? Number(claimsOf(admission)["n"]) : undefined;
 }

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { System } from "../start-system.ts";
-import { send } from "./app.ts";
 import { type EdgeProcess, startEdgeProcess } from "./edge-process.ts";
+import { edgeVars, literal } from "./edge-vars.ts";
 
 export interface SecondEdge extends EdgeProcess {
   /** Everything that it was given. */
@@ -27,16 +27,11 @@ export async function startSecondEdge(
 ): Promise<SecondEdge> {
   const { ready, dataDir } = system;
   const { port, mint = ready.mint, origin = ready.shop, purchase = ready.purchase } = options;
-  const jwks = await send(`${ready.mint}/.well-known/jwks.json`);
-  const manifest = await send(`${ready.mint}/v1/manifest`);
-  const claims = Buffer.from(manifest.text.split(".")[1] ?? "", "base64url").toString();
-  const literal = (url: string): string => url.replace("localhost", "127.0.0.1");
   const vars = {
+    ...(await edgeVars(ready)),
     MINT_URLS: literal(mint),
     ORIGIN_URL: literal(origin),
     PURCHASE_URL: literal(purchase),
-    ISSUER: (JSON.parse(claims) as { iss: string }).iss,
-    JWKS: jwks.text,
     LOCATION: "second",
   };
   const bundle = join(dataDir, "edge", "edge.js");

@@ -12,8 +12,9 @@ import {
   type Place,
   problemOf,
 } from "../../e2e/support/app.ts";
+import { claimsOf, headerOf } from "../../e2e/support/token-parts.ts";
 import type { Ending, Trace } from "../trace.ts";
-import { type TokenClaims, claimsOf, forged, kidOf } from "./tokens.ts";
+import { forged } from "./forged.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface Location {
@@ -107,14 +108,14 @@ export class Fan {
       return undefined;
     }
     const { number, ticket = "" } = answer.body;
-    const claims = claimsOf(ticket) as TokenClaims;
+    const { n, sub } = claimsOf(ticket);
     trace.joined.push({
       askedAt,
       at: Date.now(),
       visitor: this.#visitor,
       number,
-      ticketNumber: claims.n,
-      holder: claims.sub,
+      ticketNumber: Number(n),
+      holder: String(sub),
       shown: shown?.number,
     });
     this.#place = { number, ticket, visitor: this.#visitor };
@@ -139,10 +140,10 @@ export class Fan {
       if (answer.status === 201) {
         const { opensAt, closesAt, admission = "" } = answer.body;
         const { number } = place;
-        const { jti = "" } = claimsOf(admission) as TokenClaims;
+        const jti = String(claimsOf(admission)["jti"]);
         const times = { opensAt, closesAt };
         const visitor = this.#visitor;
-        const signed = { jti, kid: kidOf(admission) };
+        const signed = { jti, kid: String(headerOf(admission)["kid"]) };
         trace.claimed.push({ askedAt, at: Date.now(), visitor, number, ...signed, ...times });
         return { pass: { number, visitor, admission, ...times }, jti };
       }

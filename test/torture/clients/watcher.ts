@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { DripView } from "@vestibule/contracts/statements";
 
-import { claimsOf } from "./tokens.ts";
+import { claimsOf } from "../../e2e/support/token-parts.ts";
 import type { Trace } from "../trace.ts";
 
 const LOOK_EVERY_MS = 200;
@@ -60,7 +60,7 @@ export class Watcher {
     if (text === undefined) return;
     const at = Date.now();
     // A mint signs it, a location shows what it says.
-    const view = (text.startsWith("{") ? JSON.parse(text) : claimsOf(text)) as DripView;
+    const view = (text.startsWith("{") ? JSON.parse(text) : claimsOf(text)) as unknown as DripView;
     this.answeredAt = at;
     this.#options.onAnswer?.(at);
     if (view.seq >= (this.view?.seq ?? 0)) this.view = view;
