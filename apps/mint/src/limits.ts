@@ -13,6 +13,8 @@ import { assert } from "@vestibule/kernel/assert";
 
 /** A standby may take over when the leader has not renewed for this long, by the database's clock. */
 export const LEASE_TTL_MS = 3_000;
+/** A lease that runs longer was written by a server whose clock was ahead of this one's: nobody waits for it. */
+export const LEASE_AHEAD_MS_MAX = 60_000;
 export const LEASE_RENEW_EVERY_MS = 1_000;
 /** How often a standby looks whether the lease is free. */
 export const LEASE_TRY_EVERY_MS = 500;

@@ -6,6 +6,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectDatabase } from "@vestibule/db/connect";
+import { sleep } from "@vestibule/feed/fetch-text.system";
 import {
   copyPostgresData,
   type LocalPostgres,
@@ -13,7 +14,7 @@ import {
 } from "@vestibule/testkit/local-postgres";
 import { Wire } from "@vestibule/testkit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EPOCHS_PER_HISTORY, SAFETY_GAP_NUMBERS } from "../src/limits.ts";
+import { EPOCHS_PER_HISTORY, LEASE_TRY_EVERY_MS, SAFETY_GAP_NUMBERS } from "../src/limits.ts";
 import { MintProcess, newVisitor } from "./support/service.ts";
 import { payload } from "./support/world.ts";
 
@@ -94,6 +95,56 @@ describe("a database that forgets that the leader changed", () => {
       await database.sql`select detail from audit_log where action = 'database-forgot'`;
     expect(noted?.["detail"]).toMatchObject({ epoch: row?.epoch, epochs: [1, 0] });
     await database.close();
+  }, 120_000);
+
+  it("law 1: a copy of the disk that is put back begins no timeline: a standby has seen later renewals, and skips all the same", async () => {
+    const first = await serve("first");
+    const wire = await Wire.open();
+    const url = wire.through(first.url());
+    const leader = await lead(url);
+    const standby = await MintProcess.standby(url);
+    mints.push(standby);
+    await leader.client.create({ ratePerMinute: 6_000 });
+    await first.stop();
+    copyPostgresData(join(folder, "first"), join(folder, "copy"));
+
+    const moveTo = (server: LocalPostgres) => {
+      wire.through(server.url());
+      wire.break("cut");
+      wire.mend();
+    };
+    const again = await serve("first");
+    moveTo(again);
+    await leader.client.ready();
+    const numbers = await join300(leader);
+    const { seq } = await statement(leader);
+    const database = connectDatabase({ url: again.url(), applicationName: "test" });
+    const [renewed] = await database.sql<{ epoch: number; at: Date }[]>`
+      select epoch, expires_at as at from lease`;
+    // The standby looks twice a second, and has seen a renewal that the copy lacks.
+    await expect
+      .poll(
+        async () =>
+          (await database.sql`select from lease where expires_at > ${renewed!.at}`).length,
+      )
+      .toBe(1);
+    await sleep(2 * LEASE_TRY_EVERY_MS);
+    await database.close();
+    await leader.kill("SIGKILL");
+    await again.stop();
+
+    const copy = await serve("copy");
+    moveTo(copy);
+    await standby.client.ready();
+    const later = await join300(standby);
+    expect(Math.min(...later)).toBeGreaterThan(Math.max(...numbers) + 2 * SAFETY_GAP_NUMBERS);
+    expect((await statement(standby)).seq).toBeGreaterThan(seq);
+    const after = connectDatabase({ url: copy.url(), applicationName: "test" });
+    const [row] = await after.sql<{ epoch: number; history: string }[]>`select * from lease`;
+    await after.close();
+    expect(row?.epoch).toBe(renewed!.epoch + 1 + EPOCHS_PER_HISTORY);
+    expect(row?.history).toMatch(/^\d{15,}\/1$/);
+    wire.close();
   }, 120_000);
 
   it("law 1: a leader that was stopped, and finds its lease again where its successor is forgotten, repeats nothing of it", async () => {

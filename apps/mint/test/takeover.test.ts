@@ -13,6 +13,7 @@ import { planTakeover } from "../src/store/takeover.ts";
 /** Joins as fast as the gap allows for: all of it within a second. */
 const GIVEN_PER_STEP = SAFETY_GAP_NUMBERS / 2;
 const STEP_MS = 500;
+const NOTHING = { epoch: 0, until: 0 };
 const START = { epoch: 1, released: true, history: "a/1", renewedAt: 0, reserved: 0 };
 
 interface Version {
@@ -65,8 +66,8 @@ class Model {
     if (!row.released && silentMs <= LEASE_TTL_MS) return;
     const history = `a/${this.#timeline}`;
     const plan = planTakeover(
-      { ...row, silentMs },
-      { history, knownEpoch: 0, gapNumbers: SAFETY_GAP_NUMBERS },
+      { ...row, silentMs, until: row.renewedAt + LEASE_TTL_MS },
+      { history, seen: NOTHING, gapNumbers: SAFETY_GAP_NUMBERS },
     );
     const reserved = row.reserved + plan.skip;
     this.#commit({
@@ -134,19 +135,19 @@ describe("what a takeover skips", () => {
   it("what the leader of a lost history skipped is skipped again, and more, however soon that one was lost", () => {
     // Seed 1385 of the simulation: two failovers within a second, and each forgets the leader before it.
     const lost = planTakeover(
-      { epoch: 7, released: false, history: "a/3", silentMs: 4_100 },
-      { history: "a/4", knownEpoch: 0, gapNumbers: SAFETY_GAP_NUMBERS },
+      { epoch: 7, released: false, history: "a/3", silentMs: 4_100, until: 0 },
+      { history: "a/4", seen: NOTHING, gapNumbers: SAFETY_GAP_NUMBERS },
     );
     const next = planTakeover(
-      { epoch: 7, released: false, history: "a/3", silentMs: 4_900 },
-      { history: "a/5", knownEpoch: 0, gapNumbers: SAFETY_GAP_NUMBERS },
+      { epoch: 7, released: false, history: "a/3", silentMs: 4_900, until: 0 },
+      { history: "a/5", seen: NOTHING, gapNumbers: SAFETY_GAP_NUMBERS },
     );
     expect(next.epoch).toBeGreaterThanOrEqual(lost.epoch + EPOCHS_PER_HISTORY);
     expect(next.skip).toBeGreaterThanOrEqual(lost.skip + 2 * SAFETY_GAP_NUMBERS);
   });
 
-  const row = { epoch: 7, released: true, history: "a/3", silentMs: 10_000 };
-  const asked = { history: "a/3", knownEpoch: 0, gapNumbers: 10 };
+  const row = { epoch: 7, released: true, history: "a/3", silentMs: 10_000, until: 5_000 };
+  const asked = { history: "a/3", seen: NOTHING, gapNumbers: 10 };
 
   it("nothing in the history that the lease tells of, nor where the server does not say, nor before any leader said", () => {
     const calm = { epoch: 8, skip: 0, forgotten: undefined };
@@ -163,14 +164,16 @@ describe("what a takeover skips", () => {
     expect(epochs({ history: "a/2" })).toBe(8 + EPOCHS_PER_HISTORY);
     expect(epochs({ history: "b/3" })).toBe(8 + EPOCHS_PER_HISTORY);
     expect(epochs({ history: "a/4000" })).toBe(8 + HISTORIES_MAX * EPOCHS_PER_HISTORY);
-    expect(epochs({ knownEpoch: 7 })).toBe(8);
-    expect(epochs({ knownEpoch: 50 })).toBe(51 + EPOCHS_PER_HISTORY);
+    expect(epochs({ seen: { epoch: 7, until: 5_000 } })).toBe(8);
+    expect(epochs({ seen: { epoch: 6, until: 9_000 } })).toBe(8);
+    expect(epochs({ seen: { epoch: 7, until: 5_001 } })).toBe(8 + EPOCHS_PER_HISTORY);
+    expect(epochs({ seen: { epoch: 50, until: 0 } })).toBe(51 + EPOCHS_PER_HISTORY);
   });
 
   it("numbers by the seconds since the last renewal on record, up to an hour", () => {
     const skip = (silentMs: number) =>
       planTakeover({ ...row, silentMs }, { ...asked, history: "a/4" }).skip;
-    expect([skip(-5_000), skip(0), skip(1), skip(10_000)]).toEqual([20, 20, 40, 220]);
+    expect([skip(-5_000), skip(0), skip(1), skip(10_000)]).toEqual([120, 20, 40, 220]);
     expect(skip(86_400_000)).toBe(10 * (2 + 2 * FORGOTTEN_SECONDS_MAX));
   });
 });

@@ -153,13 +153,13 @@ export function simulatedStore(parts: StoreParts): MintStore {
 async function acquire(server: DatabaseServer, request: LeaseRequest): Promise<LeaseAnswer> {
   const transaction = server.begin();
   const look = (rows: MemoryStore) => rows.lookAtLease();
-  const { isFree, epoch } = await transaction.read(look);
-  if (!isFree) return { epoch };
+  const { isFree, seen } = await transaction.read(look);
+  if (!isFree) return { seen };
   await transaction.lock("lease:row", "alone");
   await transaction.lock("lease", "alone");
   if (!(await transaction.read(look)).isFree) {
     transaction.abort();
-    return { epoch };
+    return { seen };
   }
   return transaction.commit(`acquire by ${request.holder}`, (rows) => rows.acquireLease(request));
 }

@@ -17,9 +17,11 @@ import {
   type BlockEnd,
   type Forgotten,
   type Lead,
+  type LeaseSeen,
   LeaseLostError,
   type MintStore,
 } from "../store/store.ts";
+import { isBehind } from "../store/takeover.ts";
 import type { Timers } from "../timers.ts";
 
 /** What a leadership is used for: made when it begins, told when it is over. */
@@ -51,8 +53,8 @@ export class Leadership<SomeTerm extends Term> {
   /** When the last good renewal was asked for: by then, or later, the lease was extended. */
   #confirmedAt = -Infinity;
   #trouble: string | undefined;
-  /** The highest epoch seen in the lease, whoever has it. */
-  #epochSeen = 0;
+  /** The latest of the lease, whoever had it. */
+  #seen: LeaseSeen = { epoch: 0, until: 0 };
   /** Numbers that this process has given, by event, whichever term it was in. */
   readonly #given = new Map<string, number>();
 
@@ -110,10 +112,10 @@ export class Leadership<SomeTerm extends Term> {
       holder,
       ttlMs: LEASE_TTL_MS,
       gapNumbers: SAFETY_GAP_NUMBERS,
-      known: { epoch: this.#epochSeen, ends },
+      known: { seen: this.#seen, ends },
     });
-    const { epoch } = answer.lead ?? answer;
-    this.#epochSeen = Math.max(this.#epochSeen, epoch);
+    const seen = answer.seen ?? { epoch: answer.lead.epoch, until: 0 };
+    if (isBehind(this.#seen, seen)) this.#seen = seen;
     if (answer.lead === undefined) return;
     const { lead } = answer;
     this.#lead = lead;

@@ -1,11 +1,24 @@
 import type { Database, Sql, Transaction } from "@vestibule/db/connect";
 import { databaseErrorCode } from "@vestibule/db/errors";
 import { AppError } from "@vestibule/kernel/app-error";
-import { HOLDER_SILENT_MS, LEASE_DEADLINE_MS, LEASE_LOCK_MS } from "../limits.ts";
+import {
+  HOLDER_SILENT_MS,
+  LEASE_AHEAD_MS_MAX,
+  LEASE_DEADLINE_MS,
+  LEASE_LOCK_MS,
+} from "../limits.ts";
 import { bigints, texts } from "./arrays.ts";
 import { writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
-import type { BlockEnd, Forgotten, Lead, LeaseAnswer, LeaseRequest, MintStore } from "./store.ts";
+import type {
+  BlockEnd,
+  Forgotten,
+  Lead,
+  LeaseAnswer,
+  LeaseRequest,
+  LeaseSeen,
+  MintStore,
+} from "./store.ts";
 import { planTakeover } from "./takeover.ts";
 
 /** Of the server that answers; every promotion of a replica begins a new timeline. Any role may ask. */
@@ -59,32 +72,43 @@ export function leaseRepository(
   };
 }
 
-interface Row {
-  epoch: number;
+/** When the lease runs out, epoch milliseconds. */
+const untilOf = (sql: Sql | Transaction) =>
+  sql`floor(extract(epoch from expires_at) * 1000)::bigint`;
+
+/** Given back, run out, or out of all reason. */
+const isFree = (sql: Sql | Transaction) => sql`
+  (released or expires_at < clock_timestamp()
+    or expires_at > clock_timestamp() + ${`${LEASE_AHEAD_MS_MAX} milliseconds`}::interval)`;
+
+interface Row extends LeaseSeen {
   released: boolean;
   history: string | null;
   /** Milliseconds. */
   silent: number;
 }
 
+const NEVER_SEEN: LeaseSeen = { epoch: 0, until: 0 };
+
 async function acquire(sql: Transaction, request: LeaseRequest): Promise<LeaseAnswer> {
   const { holder, ttlMs, gapNumbers, known } = request;
   // A first look without a lock: a standby must not make grants wait twice a second.
-  const [seen] = await sql<{ epoch: number; free: boolean }[]>`
-    select epoch, released or expires_at < clock_timestamp() as free from lease where id = 1`;
-  if (seen === undefined) throw new Error("the lease has a row");
-  if (!seen.free) return { epoch: seen.epoch };
+  const [looked] = await sql<(LeaseSeen & { free: boolean })[]>`
+    select epoch, ${untilOf(sql)} as until, ${isFree(sql)} as free from lease where id = 1`;
+  if (looked === undefined) throw new Error("the lease has a row");
+  const { free, ...seen } = looked;
+  if (!free) return { seen };
   await sql`select set_config('lock_timeout', ${String(LEASE_LOCK_MS)}, true)`;
   const [row] = await sql<Row[]>`
-    select epoch, released, history,
+    select epoch, released, history, ${untilOf(sql)} as until,
            floor(extract(epoch from clock_timestamp() - expires_at) * 1000)::bigint + ${ttlMs}::bigint as silent
       from lease
-     where id = 1 and (released or expires_at < clock_timestamp()) for update`;
-  if (row === undefined) return { epoch: seen.epoch };
+     where id = 1 and ${isFree(sql)} for update`;
+  if (row === undefined) return { seen };
   const history = await readHistory(sql);
   const { epoch, skip, forgotten } = planTakeover(
     { ...row, history: row.history ?? undefined, silentMs: row.silent },
-    { history, knownEpoch: known?.epoch ?? 0, gapNumbers },
+    { history, seen: known?.seen ?? NEVER_SEEN, gapNumbers },
   );
   if (forgotten !== undefined) await noteForgotten(sql, { forgotten, history, epoch });
   if (skip > 0) await skipNumbers(sql, skip, forgotten === undefined ? [] : (known?.ends ?? []));

@@ -26,13 +26,19 @@ export interface LeaseRequest {
   /** What every event skips after an unclean end; many times this when the database has forgotten. */
   readonly gapNumbers: number;
   /** What this process has seen and given: a row that is behind it has forgotten. Absent: nothing. */
-  readonly known?: { readonly epoch: number; readonly ends: readonly BlockEnd[] };
+  readonly known?: { readonly seen: LeaseSeen; readonly ends: readonly BlockEnd[] };
 }
 
-/** Won, or held by somebody else, whose epoch this is. */
+/** A lease at a moment: within one epoch `until`, epoch milliseconds of the server's clock, only grows. */
+export interface LeaseSeen {
+  readonly epoch: number;
+  readonly until: number;
+}
+
+/** Won, or held by somebody else, as `seen`. */
 export type LeaseAnswer =
-  | { readonly lead: Lead; readonly forgotten: Forgotten | undefined }
-  | { readonly lead?: undefined; readonly epoch: number };
+  | { readonly lead: Lead; readonly seen?: undefined; readonly forgotten: Forgotten | undefined }
+  | { readonly lead?: undefined; readonly seen: LeaseSeen };
 
 /** Commits may be lost: what was found, and what is skipped. */
 export interface Forgotten {

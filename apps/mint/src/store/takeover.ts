@@ -1,7 +1,7 @@
 /**
  * What a takeover skips. Mostly one epoch, and a gap of numbers after an unclean end. More when PostgreSQL has forgotten: its
  * history is another one than the lease's last holder wrote to, or the row is behind what this process has seen. Then leaders
- * that no row tells of may have used what comes next (ADR 16).
+ * that no row tells of may have used what comes next, or the one that it tells of has gone on (ADR 16).
  */
 import {
   EPOCHS_PER_HISTORY,
@@ -9,7 +9,7 @@ import {
   HISTORIES_MAX,
   SAFETY_GAPS_PER_SECOND,
 } from "../limits.ts";
-import type { Forgotten } from "./store.ts";
+import type { Forgotten, LeaseSeen } from "./store.ts";
 
 /** The lease as the row says it. */
 export interface LeaseRow {
@@ -17,7 +17,8 @@ export interface LeaseRow {
   readonly released: boolean;
   /** Of the server to which the last holder wrote; `undefined`: it did not know. */
   readonly history: string | undefined;
-  /** Since the last renewal that is on record, by the server's clock. */
+  /** When it runs out, and how long ago its last renewal was, by the server's clock. */
+  readonly until: number;
   readonly silentMs: number;
 }
 
@@ -30,26 +31,32 @@ export interface Takeover {
 
 /**
  * @param now.history of the server that is asked; `undefined`: it does not say.
- * @param now.knownEpoch the highest that this process has seen.
+ * @param now.seen the latest that this process has seen.
  */
 export function planTakeover(
   row: LeaseRow,
-  now: { history: string | undefined; knownEpoch: number; gapNumbers: number },
+  now: { history: string | undefined; seen: LeaseSeen; gapNumbers: number },
 ): Takeover {
-  const { history, knownEpoch, gapNumbers } = now;
+  const { history, seen, gapNumbers } = now;
   const lost = lostHistories(row.history, history);
-  if (lost === 0 && knownEpoch <= row.epoch) {
+  if (lost === 0 && !isBehind(row, seen)) {
     return { epoch: row.epoch + 1, skip: row.released ? 0 : gapNumbers, forgotten: undefined };
   }
-  const seconds = Math.min(Math.ceil(Math.max(0, row.silentMs) / 1_000), FORGOTTEN_SECONDS_MAX);
+  // Below 0 two clocks disagree: the lost end is no easier to bound by a server that is behind.
+  const seconds = Math.min(Math.ceil(Math.abs(row.silentMs) / 1_000), FORGOTTEN_SECONDS_MAX);
   const histories = Math.max(1, lost);
   // Two for each: the gap of every takeover, and what was reserved ahead when the last renewal was stored.
   const skip = gapNumbers * (2 * histories + SAFETY_GAPS_PER_SECOND * seconds);
   return {
-    epoch: Math.max(row.epoch, knownEpoch) + 1 + EPOCHS_PER_HISTORY * histories,
+    epoch: Math.max(row.epoch, seen.epoch) + 1 + EPOCHS_PER_HISTORY * histories,
     skip,
-    forgotten: { from: row.history, epochs: [row.epoch, knownEpoch], seconds, skip },
+    forgotten: { from: row.history, epochs: [row.epoch, seen.epoch], seconds, skip },
   };
+}
+
+/** Also of a copy of the disk that was put back, which no timeline tells of. */
+export function isBehind(row: LeaseSeen, seen: LeaseSeen): boolean {
+  return row.epoch === seen.epoch ? row.until < seen.until : row.epoch < seen.epoch;
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type LeaseAnswer,
   LeaseLostError,
   type LeaseRequest,
+  type LeaseSeen,
   LineMovedError,
   type MintStore,
   type NumberBlock,
@@ -30,6 +31,7 @@ import {
   type StoredKeys,
   type StoredSegment,
 } from "../../src/store/store.ts";
+import { LEASE_AHEAD_MS_MAX } from "../../src/limits.ts";
 import { planTakeover } from "../../src/store/takeover.ts";
 
 interface Row {
@@ -121,21 +123,28 @@ export class MemoryStore implements MintStore {
   }
 
   /** The first look of a takeover. */
-  async lookAtLease(): Promise<{ isFree: boolean; epoch: number }> {
+  async lookAtLease(): Promise<{ isFree: boolean; seen: LeaseSeen }> {
+    return this.#look();
+  }
+
+  #look(): { isFree: boolean; seen: LeaseSeen } {
     this.#enter();
-    const { released, expiresAt, epoch } = this.#lease;
-    return { isFree: released || this.#clock.now() > expiresAt, epoch };
+    const now = this.#clock.now();
+    const { released, expiresAt: until, epoch } = this.#lease;
+    const isFree = released || now > until || until > now + LEASE_AHEAD_MS_MAX;
+    return { isFree, seen: { epoch, until } };
   }
 
   async acquireLease({ holder, ttlMs, gapNumbers, known }: LeaseRequest): Promise<LeaseAnswer> {
-    this.#enter();
+    const { isFree, seen } = this.#look();
+    if (!isFree) return { seen };
     const now = this.#clock.now();
-    const { released, expiresAt, history: before } = this.#lease;
-    if (!released && now <= expiresAt) return { epoch: this.#lease.epoch };
+    const { until } = seen;
+    const { released, history: before } = this.#lease;
     const { history } = this;
     const { epoch, skip, forgotten } = planTakeover(
-      { ...this.#lease, history: before, silentMs: now - expiresAt + ttlMs },
-      { history, knownEpoch: known?.epoch ?? 0, gapNumbers },
+      { ...seen, released, history: before, silentMs: now - until + ttlMs },
+      { history, seen: known?.seen ?? { epoch: 0, until: 0 }, gapNumbers },
     );
     const ends = new Map(known?.ends.map(({ event, issuedThrough }) => [event, issuedThrough]));
     for (const [event, row] of this.#rows) {

@@ -97,7 +97,7 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     expect(second.epoch).toBe(first.epoch + 1);
     expect(await store.renewLease(first, 1_000)).toBe("lost");
     expect(await store.renewLease(second, 1_000)).toBe("held");
-    expect(await ask(store)).toEqual({ epoch: second.epoch });
+    expect(await ask(store)).toMatchObject({ seen: { epoch: second.epoch } });
   });
 
   it("a database that may have forgotten leaders: what they may have used is skipped, after a clean end as well", async () => {
@@ -143,17 +143,38 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
   it("a lease that is behind what a process has seen is taken beyond it, and beyond every number that it gave", async () => {
     const { store, lead, event, expireLease } = await led();
     await expireLease();
-    const known = { epoch: lead.epoch + 7, ends: [{ event, issuedThrough: 5_000 }] };
+    const seen = { epoch: lead.epoch + 7, until: 0 };
+    const known = { seen, ends: [{ event, issuedThrough: 5_000 }] };
     const { lead: next, forgotten } = won(await ask(store, { known }));
-    expect(next.epoch).toBe(known.epoch + 1 + EPOCHS_PER_HISTORY);
-    expect(forgotten?.epochs).toEqual([lead.epoch, known.epoch]);
+    expect(next.epoch).toBe(seen.epoch + 1 + EPOCHS_PER_HISTORY);
+    expect(forgotten?.epochs).toEqual([lead.epoch, seen.epoch]);
     expect((await store.loadEvent(event))!.reserved).toBe(5_000 + forgotten!.skip);
+  });
+
+  it("law 1: a copy of the disk that was put back under the same leader is behind its last renewal that was seen", async () => {
+    const { store, lead, event, expireLease } = await led();
+    const { seen } = await ask(store);
+    expect(seen?.epoch).toBe(lead.epoch);
+    // The renewal that is lost.
+    const known = { seen: { ...seen!, until: seen!.until + 1_000 }, ends: [] };
+    await expireLease();
+    const { lead: next, forgotten } = won(await ask(store, { known }));
+    expect(next.epoch).toBe(lead.epoch + 1 + EPOCHS_PER_HISTORY);
+    expect((await store.loadEvent(event))!.reserved).toBe(forgotten!.skip);
+  });
+
+  it("a lease of a server whose clock was far ahead is not waited for", async () => {
+    const { store, lead } = await led();
+    expect((await ask(store)).lead).toBeUndefined();
+    expect(await store.renewLease(lead, 3_600_000)).toBe("held");
+    expect((await ask(store)).lead?.epoch).toBe(lead.epoch + 1);
   });
 
   it("what a process has seen changes nothing while the lease is not behind it", async () => {
     const { store, lead, event } = await led();
+    const { seen } = await ask(store);
     await store.releaseLease(lead, []);
-    const known = { epoch: lead.epoch, ends: [{ event, issuedThrough: 5_000 }] };
+    const known = { seen: seen!, ends: [{ event, issuedThrough: 5_000 }] };
     expect(won(await ask(store, { known }))).toMatchObject({
       lead: { epoch: lead.epoch + 1 },
       forgotten: undefined,
