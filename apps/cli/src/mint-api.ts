@@ -128,10 +128,22 @@ export class MintApi {
     }
   }
 
-  async event(event: string, deadlineMs?: number): Promise<EventView | undefined> {
+  event(event: string, deadlineMs?: number): Promise<EventView | undefined> {
+    return this.#event(eventViewSchema, event, deadlineMs);
+  }
+
+  figures(event: string): Promise<EventFigures | undefined> {
+    return this.#event(eventFiguresSchema, event);
+  }
+
+  async #event<Schema extends z.ZodMiniType>(
+    schema: Schema,
+    event: string,
+    deadlineMs?: number,
+  ): Promise<z.output<Schema> | undefined> {
     const url = `/v1/admin/events/${event}`;
     try {
-      return read(eventViewSchema, await this.#admin({ url, ...within(deadlineMs) }));
+      return read(schema, await this.#admin({ url, ...within(deadlineMs) }));
     } catch (error) {
       if (error instanceof RefusedError && error.status === 404) return undefined;
       throw error;

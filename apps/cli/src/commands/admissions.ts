@@ -5,7 +5,7 @@ import { collectAdmissions } from "../premint/collect-admissions.ts";
 import { readPlaces } from "../premint/places.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { wrap } from "../terminal/style.ts";
-import { oneLine, plural } from "../terminal/words.ts";
+import { figure, oneLine, plural } from "../terminal/words.ts";
 import { outOf } from "./out-argument.ts";
 
 interface Flags extends CommonFlags {
@@ -68,7 +68,7 @@ export const admissions = buildCommand({
     const { admitted, waiting, before } = done;
     const total = places.ids.length;
     session.say(
-      `${plural(admitted, "admission")} of ${event} in ${oneLine(out)}${before === 0 ? "" : `, ${before.toLocaleString("en")} of them from before`}.`,
+      `${plural(admitted, "admission")} of ${event} in ${oneLine(out)}${before === 0 ? "" : `, ${figure(before)} of them from before`}.`,
     );
     if (done.missed > 0)
       session.say(`${plural(done.missed, "person", "people")} missed the claim window.`);
@@ -77,7 +77,7 @@ export const admissions = buildCommand({
     const result = { event, out, places: total, ...done };
     if (waiting > 0)
       throw new CliFailure(
-        `${waiting.toLocaleString("en")} of ${plural(total, "place")} have no slot yet. The same command goes on.`,
+        `${figure(waiting)} of ${plural(total, "place")} have no slot yet. The same command goes on.`,
         EXIT.notYet,
         result,
       );

@@ -8,7 +8,7 @@ import { ARCHIVE_DEADLINE_MS } from "../limits.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { Progress } from "../terminal/progress.ts";
 import { wrap } from "../terminal/style.ts";
-import { plural } from "../terminal/words.ts";
+import { figure, plural } from "../terminal/words.ts";
 import { CHANGE_FLAGS } from "./change.ts";
 import { EVENT } from "./event-argument.ts";
 
@@ -50,7 +50,7 @@ export const eventsArchive: Command<CliContext> = buildCommand<Flags, [string?],
       archived.push(answer);
       const { issued, claimed, lapsed } = answer.figures;
       session.say(
-        `${event} is archived: ${plural(answer.deleted, "row")} deleted; ${plural(issued, "number")} given, ${plural(claimed, "turn")} taken up, ${lapsed.toLocaleString("en")} not.`,
+        `${event} is archived: ${plural(answer.deleted, "row")} deleted; ${plural(issued, "number")} given, ${plural(claimed, "turn")} taken up, ${figure(lapsed)} not.`,
       );
     }
     session.print({ archived });

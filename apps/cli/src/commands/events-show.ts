@@ -6,7 +6,7 @@ import type { EventFigures } from "../mint-api.ts";
 import { planWords } from "../sale/preview-lines.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { columns, factLines } from "../terminal/style.ts";
-import { oneLine, span } from "../terminal/words.ts";
+import { figure, oneLine, span } from "../terminal/words.ts";
 import { EVENT } from "./event-argument.ts";
 
 export const eventsList = buildCommand({
@@ -42,7 +42,7 @@ export const eventsShow: Command<CliContext> = buildCommand<CommonFlags, [string
   parameters: { flags: COMMON_FLAGS, positional: { kind: "tuple", parameters: [EVENT] } },
   func: action(async ({ platform }, flags: CommonFlags, name: string) => {
     const session = new Session(platform, flags);
-    const event = (await session.api.events()).find((each) => each.event === name);
+    const event = await session.api.figures(name);
     if (event === undefined) throw new CliFailure(`There is no event ${name} at this mint.`);
     await session.look();
     session.print(event);
@@ -55,9 +55,9 @@ function listing(session: Session, events: readonly EventFigures[]): readonly st
   const rows = events.map(({ event, state, rate, waiting, serving }) => [
     event,
     state,
-    number(rate),
-    number(waiting),
-    number(serving),
+    figure(rate),
+    figure(waiting),
+    figure(serving),
   ]);
   return [
     session.paint("bold", `Events of ${session.api.url}`),
@@ -68,28 +68,24 @@ function listing(session: Session, events: readonly EventFigures[]): readonly st
 function description(session: Session, event: EventFigures): readonly string[] {
   const { startsAt, maxAdmissions, waiting, upcoming, claimed, lapsed } = event;
   const facts: [string, string][] = [
-    ["rate", `${number(event.rate)} a minute now`],
+    ["rate", `${figure(event.rate)} a minute now`],
     ["plan", planWords(session, event.ratePlan)],
-    ["budget", number(event.approximationBudget)],
+    ["budget", figure(event.approximationBudget)],
     ["overdrive", `${event.overdrivePercent} %`],
     ["horizon", span(event.horizonSeconds * 1_000)],
     ["a slot lasts", span(event.lifetimeSeconds * 1_000)],
     ["presence", oneLine(event.presence ?? "auto", 20)],
-    ["max admissions", maxAdmissions === null ? "none" : number(maxAdmissions)],
+    ["max admissions", maxAdmissions === null ? "none" : figure(maxAdmissions)],
     ...(startsAt === undefined
       ? []
       : ([["starts", session.moment(startsAt)]] as [string, string][])),
     ["ends", session.moment(event.endsAt)],
-    ["waiting", `${number(waiting)} without a slot, ${number(upcoming)} with one ahead`],
-    ["serving", `${number(event.serving)} of ${number(event.highestNumber)}`],
-    ["turns", `${number(claimed)} taken up, ${number(lapsed)} not`],
+    ["waiting", `${figure(waiting)} without a slot, ${figure(upcoming)} with one ahead`],
+    ["serving", `${figure(event.serving)} of ${figure(event.highestNumber)}`],
+    ["turns", `${figure(claimed)} taken up, ${figure(lapsed)} not`],
   ];
   return [
     `${session.paint("bold", event.event)}  ${event.state}  ${oneLine(event.title, 60)}`,
     ...factLines(facts, session.human.columns),
   ];
-}
-
-function number(value: number): string {
-  return value.toLocaleString("en");
 }

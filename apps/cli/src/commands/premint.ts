@@ -5,7 +5,7 @@ import { readPeople } from "../premint/people.ts";
 import { premintAll } from "../premint/premint-all.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { wrap } from "../terminal/style.ts";
-import { oneLine, plural } from "../terminal/words.ts";
+import { figure, oneLine, plural } from "../terminal/words.ts";
 import { eventOf } from "./event-argument.ts";
 import { outOf } from "./out-argument.ts";
 
@@ -56,7 +56,7 @@ export const premint = buildCommand({
       platform.err.write(`The column "${oneLine(name, 40)}" means nothing here.\n`);
     const done = await premintAll(session, { event, people, out });
     session.say(
-      `${plural(people.length, "place")} of ${event} in ${oneLine(out)}${done.before === 0 ? "" : `, ${done.before.toLocaleString("en")} of them from before`}.`,
+      `${plural(people.length, "place")} of ${event} in ${oneLine(out)}${done.before === 0 ? "" : `, ${figure(done.before)} of them from before`}.`,
     );
     const isSecret = people.some(({ sub }) => sub === undefined);
     if (isSecret) {

@@ -21,7 +21,7 @@ import {
 import { AwayError } from "../mint-api.ts";
 import type { Session } from "../session.ts";
 import { Progress } from "../terminal/progress.ts";
-import { span } from "../terminal/words.ts";
+import { figure, span } from "../terminal/words.ts";
 import type { Checker, SetMark } from "./checker.ts";
 import type { Fans } from "./fans.ts";
 import type { KeyHistory } from "./key-history.ts";
@@ -238,9 +238,7 @@ export class Drill {
       if (await isOver(session.time.now())) return;
       const { checked, refused } = tally.sum();
       const note = this.#note === "" ? "" : `, ${this.#note}`;
-      this.#progress.show(
-        `drill: ${what}${note}; ${checked.toLocaleString("en")} checked, ${refused} refused`,
-      );
+      this.#progress.show(`drill: ${what}${note}; ${figure(checked)} checked, ${refused} refused`);
       await session.sleep(Math.max(50, now + this.#everyMs - session.time.now()));
     }
   }

@@ -3,7 +3,7 @@ import type { EdgeRow } from "@vestibule/contracts/edges-api";
 import type { KeyUse } from "@vestibule/keys/public-key";
 import type { Session } from "../session.ts";
 import { columns, wrap } from "../terminal/style.ts";
-import { oneLine, plural, span } from "../terminal/words.ts";
+import { figure, oneLine, plural, span } from "../terminal/words.ts";
 import type { Checker } from "./checker.ts";
 import { type Counts, noCounts, type Takeover, type Tally, type Wrong } from "./tally.ts";
 
@@ -84,7 +84,7 @@ export function seconds(ms: number): number {
 export function reportLines(session: Session, report: DrillReport): readonly string[] {
   const { paint, human } = session;
   const number = (value: number, isBad = false): string =>
-    paint(isBad && value > 0 ? "red" : "plain", value.toLocaleString("en"));
+    paint(isBad && value > 0 ? "red" : "plain", figure(value));
   const shown = (checked: number, accepted: number): string =>
     `${number(checked)} shown, ${number(accepted, true)} accepted`;
   const facts: [string, string][] = [

@@ -11,7 +11,7 @@ import {
 } from "../limits.ts";
 import type { Session } from "../session.ts";
 import { bar, Progress } from "../terminal/progress.ts";
-import { plural, span } from "../terminal/words.ts";
+import { figure, plural, span } from "../terminal/words.ts";
 import { untilAnswered } from "../until-answered.ts";
 import { AdmissionsFile } from "./admissions-file.ts";
 import { type Counts, type Due, Ledger, type Outcome } from "./ledger.ts";
@@ -62,7 +62,7 @@ export async function collectAdmissions(
     if (!(error instanceof InterruptedError)) throw error;
     const { admitted } = ledger.counts;
     throw new InterruptedError(
-      `Interrupted: ${admitted.toLocaleString("en")} of ${plural(places.ids.length, "admission")} written. The same command goes on.`,
+      `Interrupted: ${figure(admitted)} of ${plural(places.ids.length, "admission")} written. The same command goes on.`,
       { admitted },
     );
   } finally {
@@ -160,7 +160,7 @@ function show(session: Session, { places, ledger, progress }: Work, drip: DripCl
   const { waiting } = ledger.counts;
   const [total, done] = [places.ids.length, places.ids.length - waiting];
   const { slots, last } = ledger.reach(drip);
-  const words = ` ${done.toLocaleString("en")} of ${total.toLocaleString("en")}, slots for ${slots.toLocaleString("en")}, ${outlook(session, drip, last)}`;
+  const words = ` ${figure(done)} of ${figure(total)}, slots for ${figure(slots)}, ${outlook(session, drip, last)}`;
   // The bar gives way to the words.
   const cells = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - BAR_EDGES - words.length));
   const aheadMs = (drip.startsAt ?? 0) - drip.at;

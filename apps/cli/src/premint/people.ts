@@ -1,7 +1,7 @@
 /** Who gets a place: a CSV file with the columns `id` and, where the shop has the visitor's secret, `sub`. */
 import { HASH_TEXT } from "@vestibule/contracts/hash-text";
 import { PEOPLE_MAX, PERSON_ID_CHARS_MAX } from "../limits.ts";
-import { plural } from "../terminal/words.ts";
+import { figure, plural } from "../terminal/words.ts";
 import { type CsvLine, readCsv } from "./csv.ts";
 import { listFailure } from "./list-mistakes.ts";
 
@@ -37,9 +37,7 @@ export function readPeople(text: string, path: string): People {
     if (openQuote !== undefined) mistakes.push(`line ${openQuote}: a quote is never closed`);
     else if (rows.length === 0) mistakes.push("there is nobody in it");
     if (rows.length > PEOPLE_MAX)
-      mistakes.push(
-        `${plural(rows.length, "person", "people")}: ${PEOPLE_MAX.toLocaleString("en")} at most`,
-      );
+      mistakes.push(`${plural(rows.length, "person", "people")}: ${figure(PEOPLE_MAX)} at most`);
   }
   if (mistakes.length > 0) throw listFailure(path, mistakes);
   const unused = columns.filter((_name, index) => index !== idAt && index !== subAt);

@@ -8,6 +8,7 @@ import { slugSchema } from "@vestibule/contracts/slug";
 import { hashVisitor } from "@vestibule/token/visitor";
 import * as z from "zod/mini";
 import { PEOPLE_MAX } from "../limits.ts";
+import { figure } from "../terminal/words.ts";
 import { partOf } from "../token-part.ts";
 import { listFailure } from "./list-mistakes.ts";
 import { readRows, type Row } from "./rows.ts";
@@ -66,7 +67,7 @@ export function readPlaces(path: string, lines: Iterable<string>): Places {
     ids.push(place.id);
   }
   if (ids.length === 0 && mistakes.length === 0) mistakes.push("there is nobody in it");
-  if (ids.length > PEOPLE_MAX) mistakes.push(`more than ${PEOPLE_MAX.toLocaleString("en")} people`);
+  if (ids.length > PEOPLE_MAX) mistakes.push(`more than ${figure(PEOPLE_MAX)} people`);
   if (mistakes.length > 0 || event === undefined) throw listFailure(path, mistakes);
   return { event, ids, batches: [...batches.values()] };
 }

@@ -3,7 +3,7 @@ import type { PremintAnswer } from "@vestibule/contracts/premint-api";
 import { CliFailure, InterruptedError } from "../failure.ts";
 import type { Session } from "../session.ts";
 import { bar, Progress } from "../terminal/progress.ts";
-import { oneLine, plural, span } from "../terminal/words.ts";
+import { figure, oneLine, plural, span } from "../terminal/words.ts";
 import { untilAnswered } from "../until-answered.ts";
 import type { Person } from "./people.ts";
 import { headOf, rowLine } from "./rows.ts";
@@ -57,7 +57,7 @@ export async function premintAll(
     progress.clear();
     if (error instanceof InterruptedError)
       throw new InterruptedError(
-        `Interrupted: ${written.toLocaleString("en")} of ${plural(people.length, "place")} written. The same command goes on.`,
+        `Interrupted: ${figure(written)} of ${plural(people.length, "place")} written. The same command goes on.`,
         { places: written },
       );
     throw error;
@@ -169,6 +169,6 @@ function show(
   const left = perSecond === 0 ? "" : `, ${span(((total - written) / perSecond) * 1_000)} left`;
   const share = bar(written / total, { cells: BAR_CELLS, unicode: err.unicode });
   progress.show(
-    `${share} ${written.toLocaleString("en")} of ${plural(total, "place")}, ${Math.round(perSecond).toLocaleString("en")} a second${left}`,
+    `${share} ${figure(written)} of ${plural(total, "place")}, ${figure(Math.round(perSecond))} a second${left}`,
   );
 }

@@ -2,7 +2,7 @@
 import type { OutlookView, PreviewView } from "@vestibule/contracts/preview-api";
 import type { Session } from "../session.ts";
 import { columns, factLines, wrap } from "../terminal/style.ts";
-import { oneLine, plural, span } from "../terminal/words.ts";
+import { figure, oneLine, plural, span } from "../terminal/words.ts";
 
 /** Minutes that are shown of the thirty. */
 const SHOWN_MINUTES = [1, 2, 5, 10, 20, 30];
@@ -45,13 +45,13 @@ function table(session: Session, preview: PreviewView): readonly string[] {
   return columns([
     ["", "AS IT IS", "WITH IT"],
     ...SHOWN_MINUTES.filter((minute) => minute <= after.perMinute.length).map((minute) =>
-      row(`turns in minute ${minute}`, ({ perMinute }) => number(perMinute[minute - 1] ?? 0)),
+      row(`turns in minute ${minute}`, ({ perMinute }) => figure(perMinute[minute - 1] ?? 0)),
     ),
-    row(`last of ${number(waiting)} waiting`, ({ lastTurnAt }) =>
+    row(`last of ${figure(waiting)} waiting`, ({ lastTurnAt }) =>
       lastTurnAt === undefined ? "-" : session.moment(lastTurnAt),
     ),
-    row("left out", ({ leftOut }) => number(leftOut)),
-    row("can buy at once", ({ shoppersAtOnce }) => `up to ${number(shoppersAtOnce)}`),
+    row("left out", ({ leftOut }) => figure(leftOut)),
+    row("can buy at once", ({ shoppersAtOnce }) => `up to ${figure(shoppersAtOnce)}`),
   ]);
 }
 
@@ -92,7 +92,7 @@ function shown(session: Session, field: string, value: unknown): string {
   if (field === "endsAt" && typeof value === "number") return session.clockTime(value);
   if (field === "horizonSeconds" && typeof value === "number") return span(value * 1_000);
   if (field === "overdrivePercent" && typeof value === "number") return `${value} %`;
-  if (typeof value === "number") return number(value);
+  if (typeof value === "number") return figure(value);
   return typeof value === "string"
     ? `"${oneLine(value, 120)}"`
     : oneLine(JSON.stringify(value), 120);
@@ -104,11 +104,7 @@ export function planWords(session: Session, entries: readonly unknown[]): string
   return entries
     .map((entry) => {
       const { at, ratePerMinute, ramp } = entry as Readonly<Record<string, unknown>>;
-      return `${session.clockTime(Number(at))} ${number(Number(ratePerMinute))}${ramp === true ? " and a ramp" : ""}`;
+      return `${session.clockTime(Number(at))} ${figure(Number(ratePerMinute))}${ramp === true ? " and a ramp" : ""}`;
     })
     .join(", ");
-}
-
-function number(value: number): string {
-  return value.toLocaleString("en");
 }

@@ -48,6 +48,11 @@ export function oneLine(text: string, charsMax = 300): string {
   return plain.length > charsMax ? `${plain.slice(0, charsMax - 1)}…` : plain;
 }
 
+/** `24,310` */
+export function figure(value: number): string {
+  return value.toLocaleString("en");
+}
+
 export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  return `${figure(count)} ${count === 1 ? one : many}`;
 }
