@@ -92,6 +92,7 @@ describe("the drip statement", () => {
     const drip = await world.drip();
     const { place } = await world.join();
     expect(place.number).toBeGreaterThan(1_000 + GAP);
+    expect((await world.drip()).issued).toBeLessThanOrEqual(1_100);
     expect(aheadOf(place.number, drip, world.clock.now())).toBeLessThanOrEqual(1_000);
   });
 

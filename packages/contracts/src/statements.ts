@@ -57,7 +57,7 @@ export const dripClaimsSchema = z.object({
   committed: whole,
   /** Runs of numbers behind `committed` that nobody holds, `[first, last]`, ascending. */
   skips: z.array(z.tuple([whole, whole])),
-  /** Numbers given so far, rounded. */
+  /** People who were given a number so far, rounded up. */
   issued: whole,
   /** Slots per minute at `at`. */
   rate: whole,

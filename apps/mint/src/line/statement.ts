@@ -46,7 +46,7 @@ export function dripClaims(
     serving: line.showServing(computed),
     committed: progress.line.nextNumber - 1,
     skips: skips(line),
-    issued: rounded(line.highestIssued()),
+    issued: rounded(line.issuedCount()),
     rate: rateAt(settings, now).ratePerMinute,
     ...speed(settings, now),
     notice: settings.notice,
@@ -155,7 +155,7 @@ function skips(line: EventLine): [number, number][] {
   return gaps.slice(0, SKIPS_MAX);
 }
 
-/** Two significant digits, never below the truth: the same bytes for a while, and no exact count. */
+/** Two significant digits, never below the truth: the same bytes for a while, and no exact count. People, not numbers: gaps are wide. */
 function rounded(issued: number): number {
   if (issued < 100) return issued;
   const step = 10 ** (Math.floor(Math.log10(issued)) - 1);
