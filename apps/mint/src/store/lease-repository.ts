@@ -150,7 +150,10 @@ async function readHistory(sql: Transaction): Promise<string | undefined> {
   }
 }
 
-/** Whoever joined an event that is over needs no number any more; all others skip them, from whatever is known on. */
+/**
+ * Every event skips them, from whatever is known on. Also one that is over: it may be so by this server's clock alone, and a
+ * rehearsal is opened again.
+ */
 async function skipNumbers(
   sql: Transaction,
   skip: number,
@@ -161,8 +164,7 @@ async function skipNumbers(
       from events w left join unnest(${texts(ends.map(({ event }) => event))}::text[],
              ${bigints(ends.map(({ issuedThrough }) => issuedThrough))}::bigint[]) as e (event, through)
              on e.event = w.event
-     where v.event = w.event
-       and v.ended_at_ms is null and (v.settings->>'endsAt')::bigint > extract(epoch from now()) * 1000`;
+     where v.event = w.event and v.archived_at_ms is null`;
 }
 
 function noteForgotten(

@@ -148,8 +148,8 @@ export class MemoryStore implements MintStore {
     );
     const ends = new Map(known?.ends.map(({ event, issuedThrough }) => [event, issuedThrough]));
     for (const [event, row] of this.#rows) {
-      const { facts, settings, reserved } = row.record;
-      if (skip === 0 || facts.endedAt !== undefined || settings.endsAt <= now) continue;
+      const { reserved } = row.record;
+      if (skip === 0 || row.archived !== undefined) continue;
       const from = forgotten === undefined ? 0 : (ends.get(event) ?? 0);
       row.record = { ...row.record, reserved: Math.max(reserved, from) + skip };
     }
