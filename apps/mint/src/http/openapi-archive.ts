@@ -1,8 +1,8 @@
 /** The part of the OpenAPI document that is about events that are over for long. */
 import { archiveAnswerSchema } from "@vestibule/contracts/archive-api";
-import type { Json, OpenApiParts } from "./openapi-parts.ts";
+import { admin, json, type Json, problems, ref, schemaOf } from "./openapi-parts.ts";
 
-export function archivePaths({ admin, json, problems, ref }: OpenApiParts): Json {
+export function archivePaths(): Json {
   return {
     "/v1/admin/events/{event}/archive": {
       post: {
@@ -27,6 +27,6 @@ export function archivePaths({ admin, json, problems, ref }: OpenApiParts): Json
   };
 }
 
-export function archiveSchemas({ schemaOf }: OpenApiParts): Json {
+export function archiveSchemas(): Json {
   return { ArchiveAnswer: schemaOf(archiveAnswerSchema) };
 }

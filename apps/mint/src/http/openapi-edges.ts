@@ -5,9 +5,9 @@ import {
   edgesViewSchema,
   locationSchema,
 } from "@vestibule/contracts/edges-api";
-import type { Json, OpenApiParts } from "./openapi-parts.ts";
+import { admin, body, json, type Json, problems, ref, schemaOf } from "./openapi-parts.ts";
 
-export function edgePaths({ admin, json, problems, ref, body, schemaOf }: OpenApiParts): Json {
+export function edgePaths(): Json {
   return {
     "/v1/edges/{location}/clock": {
       post: {
@@ -63,7 +63,7 @@ export function edgePaths({ admin, json, problems, ref, body, schemaOf }: OpenAp
   };
 }
 
-export function edgeSchemas({ schemaOf }: OpenApiParts): Json {
+export function edgeSchemas(): Json {
   return {
     ClockReport: schemaOf(clockReportSchema),
     ClockAnswer: schemaOf(clockAnswerSchema),

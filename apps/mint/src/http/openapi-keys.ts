@@ -6,9 +6,9 @@ import {
   stageKeySchema,
 } from "@vestibule/contracts/keys-api";
 import type { ProblemCode } from "@vestibule/contracts/problems";
-import type { Json, OpenApiParts } from "./openapi-parts.ts";
+import { admin, body, json, type Json, problems, ref, schemaOf } from "./openapi-parts.ts";
 
-export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Json {
+export function keyPaths(): Json {
   const step = (operationId: string, summary: string, ...codes: readonly ProblemCode[]): Json => ({
     post: {
       ...admin,
@@ -92,7 +92,7 @@ export function keyPaths({ admin, json, problems, ref, body }: OpenApiParts): Js
   };
 }
 
-export function keySchemas({ schemaOf }: OpenApiParts): Json {
+export function keySchemas(): Json {
   return {
     StageKey: schemaOf(stageKeySchema),
     KeyStep: schemaOf(keyStepSchema),

@@ -5,20 +5,20 @@ import * as z from "zod/mini";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-const moment: Json = { type: "integer", minimum: 0, description: "Epoch milliseconds" };
-const count: Json = { type: "integer", minimum: 0 };
+export const moment: Json = { type: "integer", minimum: 0, description: "Epoch milliseconds" };
+export const count: Json = { type: "integer", minimum: 0 };
 
 /** A schema of ours as JSON Schema (2020-12, which OpenAPI 3.1 uses), as a client writes it. */
-function schemaOf(schema: z.ZodMiniType): Json {
+export function schemaOf(schema: z.ZodMiniType): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input" });
   return rest;
 }
 
-function ref(name: string): Json {
+export function ref(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-function json(schema: Json, description: string, headers: Json = {}): Json {
+export function json(schema: Json, description: string, headers: Json = {}): Json {
   return {
     description,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
@@ -27,7 +27,7 @@ function json(schema: Json, description: string, headers: Json = {}): Json {
 }
 
 /** Problem responses by status; codes that share one are listed together. */
-function problems(...codes: readonly ProblemCode[]): Json {
+export function problems(...codes: readonly ProblemCode[]): Json {
   const byStatus = Map.groupBy(codes, (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [
@@ -42,15 +42,12 @@ function problems(...codes: readonly ProblemCode[]): Json {
   );
 }
 
-const admin: Json = { tags: ["admin"], security: [{ adminToken: [] }] };
+export const admin: Json = { tags: ["admin"], security: [{ adminToken: [] }] };
 
-function body(name: string, required: boolean = true): Json {
+export function body(name: string, required: boolean = true): Json {
   return { required, content: { "application/json": { schema: ref(name) } } };
 }
 
-function object(properties: Json): Json {
+export function object(properties: Json): Json {
   return { type: "object", required: Object.keys(properties), properties };
 }
-
-export const PARTS = { admin, body, count, json, moment, object, problems, ref, schemaOf } as const;
-export type OpenApiParts = typeof PARTS;

@@ -6,7 +6,7 @@ import {
   premintAnswerSchema,
   premintRequestSchema,
 } from "@vestibule/contracts/premint-api";
-import type { Json, OpenApiParts } from "./openapi-parts.ts";
+import { admin, body, json, type Json, problems, ref, schemaOf } from "./openapi-parts.ts";
 
 const PARAMETERS: readonly Json[] = [
   { $ref: "#/components/parameters/event" },
@@ -19,7 +19,7 @@ const PARAMETERS: readonly Json[] = [
   },
 ];
 
-export function premintPaths({ admin, json, problems, ref, body }: OpenApiParts): Json {
+export function premintPaths(): Json {
   return {
     "/v1/admin/events/{event}/premints/{batch}": {
       put: {
@@ -76,7 +76,7 @@ export function premintPaths({ admin, json, problems, ref, body }: OpenApiParts)
   };
 }
 
-export function premintSchemas({ schemaOf }: OpenApiParts): Json {
+export function premintSchemas(): Json {
   return {
     PremintRequest: schemaOf(premintRequestSchema),
     PremintAnswer: schemaOf(premintAnswerSchema),

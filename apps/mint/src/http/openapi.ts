@@ -1,74 +1,32 @@
 /** The mint's HTTP interface as OpenAPI 3.1, made from the schemas that read it. */
-import {
-  eventChangeSchema,
-  eventSettingsSchema,
-  holdSchema,
-} from "@vestibule/contracts/event-settings";
 import { claimRequestSchema, joinRequestSchema } from "@vestibule/contracts/line-api";
 import { STATEMENT_MEDIA_TYPE } from "@vestibule/contracts/names";
-import { previewSchema } from "@vestibule/contracts/preview-api";
 import { PROBLEM_TYPE_PREFIX, PROBLEMS } from "@vestibule/contracts/problems";
 import { slugSchema } from "@vestibule/contracts/slug";
-import { EVENT_STATES } from "@vestibule/contracts/statements";
 import { supplyReportSchema } from "@vestibule/contracts/supply-api";
 import { archivePaths, archiveSchemas } from "./openapi-archive.ts";
 import { edgePaths, edgeSchemas } from "./openapi-edges.ts";
+import { eventPaths, eventSchemas } from "./openapi-events.ts";
 import { keyPaths, keySchemas } from "./openapi-keys.ts";
 import { premintPaths, premintSchemas } from "./openapi-premints.ts";
-import { type Json, PARTS } from "./openapi-parts.ts";
-
-const { admin: ADMIN, body, count, json, moment, object, problems, ref, schemaOf } = PARTS;
+import {
+  body,
+  count,
+  json,
+  type Json,
+  moment,
+  object,
+  problems,
+  ref,
+  schemaOf,
+} from "./openapi-parts.ts";
 
 function jwt(description: string): Json {
   return { description, content: { [STATEMENT_MEDIA_TYPE]: { schema: { type: "string" } } } };
 }
 
 const EVENT_PARAMETER: Json = { $ref: "#/components/parameters/event" };
-const IF_MATCH: Json = { $ref: "#/components/parameters/ifMatch" };
-const ETAG: Json = {
-  ETag: { description: "The event's version", required: true, schema: { type: "string" } },
-};
 const LINE: Json = { tags: ["line"], security: [] };
-
-const CHANGE_PROBLEMS = [
-  "bad-request",
-  "unauthorized",
-  "event-not-found",
-  "event-ended",
-  "version-mismatch",
-  "body-too-large",
-  "unsupported-media-type",
-  "invalid-settings",
-  "precondition-required",
-  "unavailable",
-] as const;
-
-const event = (description: string): Json => json(ref("Event"), description, ETAG);
-
-function deed(operationId: string, summary: string, extra: Json = {}): Json {
-  return {
-    post: {
-      ...ADMIN,
-      operationId,
-      summary,
-      parameters: [EVENT_PARAMETER, IF_MATCH],
-      ...extra,
-      responses: {
-        "200": event("The event as it is now"),
-        ...problems(
-          "unauthorized",
-          "event-not-found",
-          "conflict",
-          "event-ended",
-          "version-mismatch",
-          "unsupported-media-type",
-          "invalid-settings",
-          "unavailable",
-        ),
-      },
-    },
-  };
-}
 
 /** @returns a document for `GET /openapi.json`. */
 export function openApiDocument(): Json {
@@ -89,12 +47,12 @@ export function openApiDocument(): Json {
     ],
     paths: {
       ...linePaths(),
-      ...adminPaths(),
-      ...keyPaths(PARTS),
-      ...premintPaths(PARTS),
-      ...archivePaths(PARTS),
+      ...eventPaths(),
+      ...keyPaths(),
+      ...premintPaths(),
+      ...archivePaths(),
       ...supplyPaths(),
-      ...edgePaths(PARTS),
+      ...edgePaths(),
     },
     components: {
       securitySchemes: {
@@ -206,94 +164,6 @@ function linePaths(): Json {
   };
 }
 
-function adminPaths(): Json {
-  return {
-    "/v1/admin/events": {
-      get: {
-        ...ADMIN,
-        operationId: "listEvents",
-        summary: "Every event",
-        responses: {
-          "200": json(
-            {
-              type: "object",
-              required: ["events"],
-              properties: { events: { type: "array", items: ref("Event") } },
-            },
-            "In the order of their creation",
-          ),
-          ...problems("unauthorized", "unavailable"),
-        },
-      },
-      post: {
-        ...ADMIN,
-        operationId: "createEvent",
-        summary: "Create an event",
-        requestBody: body("EventSettings"),
-        responses: {
-          "201": event("Created"),
-          ...problems(
-            "bad-request",
-            "unauthorized",
-            "event-exists",
-            "conflict",
-            "body-too-large",
-            "unsupported-media-type",
-            "invalid-settings",
-            "unavailable",
-          ),
-        },
-      },
-    },
-    "/v1/admin/events/{event}": {
-      get: {
-        ...ADMIN,
-        operationId: "readEvent",
-        summary: "Settings, state and figures of one event",
-        parameters: [EVENT_PARAMETER],
-        responses: {
-          "200": event("The event"),
-          ...problems("unauthorized", "event-not-found", "unavailable"),
-        },
-      },
-      patch: {
-        ...ADMIN,
-        operationId: "changeEvent",
-        summary: "Change what may change while the sale runs",
-        parameters: [EVENT_PARAMETER, { ...IF_MATCH }],
-        requestBody: body("EventChange"),
-        responses: {
-          "200": event("The event as it is now"),
-          ...problems(...CHANGE_PROBLEMS),
-        },
-      },
-    },
-    "/v1/admin/events/{event}/preview": {
-      post: {
-        ...ADMIN,
-        operationId: "previewChange",
-        summary:
-          "What a change would do, and when; the same is refused as by PATCH, and nothing is written",
-        parameters: [EVENT_PARAMETER, IF_MATCH],
-        requestBody: body("EventChange"),
-        responses: {
-          "200": json(ref("Preview"), "The drip ahead, without and with the change", ETAG),
-          ...problems(...CHANGE_PROBLEMS),
-        },
-      },
-    },
-    "/v1/admin/events/{event}/hold": deed("hold", "Nobody new enters from now on", {
-      requestBody: body("Hold", false),
-    }),
-    "/v1/admin/events/{event}/resume": deed(
-      "resume",
-      "The drip goes on; places that the hold cut come first",
-    ),
-    "/v1/admin/events/{event}/soldout": deed("declareSoldout", "No further slot is committed"),
-    "/v1/admin/events/{event}/end": deed("endEvent", "For good: nobody joins or claims any more"),
-  };
-}
-
 function supplyPaths(): Json {
   return {
     "/v1/supply/events/{event}": {
@@ -323,12 +193,7 @@ function supplyPaths(): Json {
 }
 
 function schemas(): Json {
-  const settings = schemaOf(eventSettingsSchema);
   return {
-    EventSettings: settings,
-    EventChange: schemaOf(eventChangeSchema),
-    Preview: schemaOf(previewSchema),
-    Hold: schemaOf(holdSchema),
     JoinRequest: schemaOf(joinRequestSchema),
     ClaimRequest: schemaOf(claimRequestSchema),
     SupplyReport: schemaOf(supplyReportSchema),
@@ -339,11 +204,11 @@ function schemas(): Json {
       ticket: { type: "string" },
     }),
     ClaimAnswer: object({ opensAt: moment, closesAt: moment, admission: { type: "string" } }),
-    Event: eventSchema(settings),
-    ...keySchemas(PARTS),
-    ...premintSchemas(PARTS),
-    ...archiveSchemas(PARTS),
-    ...edgeSchemas(PARTS),
+    ...eventSchemas(),
+    ...keySchemas(),
+    ...premintSchemas(),
+    ...archiveSchemas(),
+    ...edgeSchemas(),
     Problem: {
       ...object({
         type: {
@@ -354,33 +219,6 @@ function schemas(): Json {
         status: { type: "integer" },
       }),
       description: "RFC 9457; decide by `type`",
-    },
-  };
-}
-
-/** Settings, plus what `http/event-view.ts` adds. */
-function eventSchema(settings: Json): Json {
-  const figures: Json = {
-    state: { type: "string", enum: [...EVENT_STATES] },
-    createdAt: moment,
-    ...{ version: count, issued: count, highestNumber: count, waiting: count, upcoming: count },
-    ...{ committed: count, granted: count, serving: count, claimed: count, lapsed: count },
-    rate: count,
-  };
-  return {
-    type: "object",
-    required: [...(settings["required"] as readonly string[]), ...Object.keys(figures)],
-    properties: {
-      ...(settings["properties"] as Json),
-      ...figures,
-      heldSince: moment,
-      heldScope: { type: "string", enum: ["entries", "all"] },
-      heldReason: { type: "string" },
-      soldoutAt: moment,
-      endedAt: moment,
-      supplySoldOutAt: moment,
-      lastCall: object({ from: moment, until: moment }),
-      failingSince: moment,
     },
   };
 }
