@@ -4,6 +4,7 @@ import { migrate } from "@vestibule/db/migrate";
 import { silentLog } from "@vestibule/service/log";
 import { freshDatabase } from "@vestibule/testkit/fresh-database";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EPOCHS_PER_HISTORY } from "../src/limits.ts";
 import { readDurability, whyItMayForget } from "../src/store/durability.ts";
 import { MIGRATIONS, postgresStore } from "../src/store/postgres-store.ts";
 import { localMint } from "./support/service.ts";
@@ -51,6 +52,22 @@ describe("a role that may do nothing but use its own tables", () => {
       await owner.sql.unsafe(`grant execute on function ${name} to public`);
     },
   );
+
+  it("starts over on a server that does not say any more: nothing is renewed of which nobody knows the history", async () => {
+    const store = postgresStore(plain);
+    const { lead } = await store.acquireLease(request);
+    const forbidden = "function pg_control_system()";
+    await owner.sql.unsafe(`revoke execute on ${forbidden} from public`);
+    expect(await store.renewLease(lead!, 1_000)).toBe("moved");
+    await store.releaseLease(lead!, []);
+    const again = await store.acquireLease({ ...request, holder: "the same" });
+    expect(again.lead).toMatchObject({
+      epoch: lead!.epoch + 1 + EPOCHS_PER_HISTORY,
+      history: undefined,
+    });
+    await store.releaseLease(again.lead!, []);
+    await owner.sql.unsafe(`grant execute on ${forbidden} to public`);
+  });
 });
 
 describe("why a server may forget", () => {

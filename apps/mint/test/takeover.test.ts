@@ -149,20 +149,22 @@ describe("what a takeover skips", () => {
   const row = { epoch: 7, released: true, history: "a/3", silentMs: 10_000, until: 5_000 };
   const asked = { history: "a/3", seen: NOTHING, gapNumbers: 10 };
 
-  it("nothing in the history that the lease tells of, nor where the server does not say, nor before any leader said", () => {
+  it("nothing in the history that the lease tells of, nor before any leader said, nor where no server ever did", () => {
     const calm = { epoch: 8, skip: 0, forgotten: undefined };
     expect(planTakeover(row, asked)).toEqual(calm);
-    expect(planTakeover(row, { ...asked, history: undefined })).toEqual(calm);
+    const silent = { ...row, history: undefined };
+    expect(planTakeover(silent, { ...asked, history: undefined })).toEqual(calm);
     expect(planTakeover({ ...row, history: undefined }, asked)).toEqual(calm);
     expect(planTakeover({ ...row, released: false }, asked)).toEqual({ ...calm, skip: 10 });
   });
 
-  it("more for each timeline that may be lost, on a server that was filled from a dump, and behind what was seen", () => {
-    const epochs = (change: Partial<typeof asked>) =>
+  it("more for each timeline that may be lost, on a server that was filled from a dump or says nothing any more, and behind what was seen", () => {
+    const epochs = (change: { history?: string | undefined; seen?: typeof NOTHING }) =>
       planTakeover(row, { ...asked, ...change }).epoch;
     expect(epochs({ history: "a/5" })).toBe(8 + 2 * EPOCHS_PER_HISTORY);
     expect(epochs({ history: "a/2" })).toBe(8 + EPOCHS_PER_HISTORY);
     expect(epochs({ history: "b/3" })).toBe(8 + EPOCHS_PER_HISTORY);
+    expect(epochs({ history: undefined })).toBe(8 + EPOCHS_PER_HISTORY);
     expect(epochs({ history: "a/4000" })).toBe(8 + HISTORIES_MAX * EPOCHS_PER_HISTORY);
     expect(epochs({ seen: { epoch: 7, until: 5_000 } })).toBe(8);
     expect(epochs({ seen: { epoch: 6, until: 9_000 } })).toBe(8);

@@ -18,6 +18,7 @@ import type {
   LeaseRequest,
   LeaseSeen,
   MintStore,
+  Renewal,
 } from "./store.ts";
 import { planTakeover } from "./takeover.ts";
 
@@ -45,23 +46,17 @@ export function leaseRepository(
       }
     },
 
-    renewLease: (lead, ttlMs) =>
-      database.run(
-        async (sql) => {
-          const { holder, epoch, history } = lead;
-          const same = history === undefined ? sql`true` : sql`${historyOf(sql)} = ${history}`;
-          const [row] = await sql<{ same: boolean }[]>`
-            with now as materialized (select ${same} as same)
-            update lease set expires_at =
-                   case when now.same then clock_timestamp() + ${`${ttlMs} milliseconds`}::interval else expires_at end
-              from now
-             where id = 1 and epoch = ${epoch} and holder = ${holder} and not released
-            returning now.same`;
-          if (row === undefined) return "lost";
-          return row.same ? "held" : "moved";
-        },
-        { deadlineMs: LEASE_DEADLINE_MS },
-      ),
+    renewLease: async (lead, ttlMs) => {
+      try {
+        return await database.run((sql) => renew(sql, lead, ttlMs), {
+          deadlineMs: LEASE_DEADLINE_MS,
+        });
+      } catch (error) {
+        // Where the lease was taken the server said it: this one is another, or says it no more.
+        if (UNTOLD.has(databaseErrorCode(error))) return "moved";
+        throw error;
+      }
+    },
 
     releaseLease: (lead, ends) =>
       database.transaction(async (sql) => {
@@ -118,6 +113,20 @@ async function acquire(sql: Transaction, request: LeaseRequest): Promise<LeaseAn
            expires_at = clock_timestamp() + ${`${ttlMs} milliseconds`}::interval
      where id = 1`;
   return { lead: { holder, epoch, history }, forgotten };
+}
+
+async function renew(sql: Sql, lead: Lead, ttlMs: number): Promise<Renewal> {
+  const { holder, epoch, history } = lead;
+  const same = history === undefined ? sql`true` : sql`${historyOf(sql)} = ${history}`;
+  const [row] = await sql<{ same: boolean }[]>`
+    with now as materialized (select ${same} as same)
+    update lease set expires_at =
+           case when now.same then clock_timestamp() + ${`${ttlMs} milliseconds`}::interval else expires_at end
+      from now
+     where id = 1 and epoch = ${epoch} and holder = ${holder} and not released
+    returning now.same`;
+  if (row === undefined) return "lost";
+  return row.same ? "held" : "moved";
 }
 
 function isLockTimeout(error: unknown): boolean {

@@ -64,7 +64,9 @@ export function isBehind(row: LeaseSeen, seen: LeaseSeen): boolean {
  * timeline with every promotion; another server is one that was filled from a dump, or by logical replication.
  */
 function lostHistories(before: string | undefined, now: string | undefined): number {
-  if (before === undefined || now === undefined || before === now) return 0;
+  if (before === undefined || before === now) return 0;
+  // The server that the row tells of said it: this one is another, or may say it no more, and then not again.
+  if (now === undefined) return 1;
   const [server, timeline] = before.split("/");
   const [serverNow, timelineNow] = now.split("/");
   if (server !== serverNow) return 1;
