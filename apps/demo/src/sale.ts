@@ -71,7 +71,7 @@ export class Admin {
     return expect(answer, "read the sale") as EventStatus;
   }
 
-  async createEvent(settings: EventSettings): Promise<void> {
+  async createEvent(settings: Partial<EventSettings>): Promise<void> {
     const answer = await this.#http.send({
       method: "POST",
       url: `${this.#mintUrl}/v1/admin/events`,
@@ -250,33 +250,26 @@ async function goOn(given: {
   return notes;
 }
 
+/** What is not as it is when nobody says so. */
 function settingsOf(
   sale: StoredSale,
   { ratePerMinute, presence, now }: { ratePerMinute: number; presence: Presence; now: number },
-): EventSettings {
+): Partial<EventSettings> {
   const { event, portBase } = sale;
   return {
     event,
     title: "Lantern Night: a demo sale",
     ratePerMinute,
-    ratePlan: [],
-    approximationBudget: 0,
     lifetimeSeconds: sale.lifetimeSeconds,
     claimWindowSeconds: Math.min(CLAIM_WINDOW_SECONDS, sale.lifetimeSeconds),
     horizonSeconds: sale.horizonSeconds,
-    overdrivePercent: 150,
-    maxAdmissions: null,
     endsAt: now + SALE_DAYS * 86_400_000,
-    notice: "",
     hosts: [`localhost:${portBase}`, `127.0.0.1:${portBase}`, `[::1]:${portBase}`],
     // Exact, and below it: `/events/demo*` would take in the next sale, `/events/demo-2`.
     paths: [`/events/${event}`, `/events/${event}/*`],
-    bypass: [],
     homePath: `/events/${event}`,
-    holdingStatus: 200,
     lastCallSeconds: lastCallSecondsWith(sale.fans),
     presence,
-    accent: "#0b6e4f",
   };
 }
 
