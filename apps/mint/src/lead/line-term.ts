@@ -27,7 +27,7 @@ import type { Term } from "./leadership.ts";
 
 /** Statements of one term: `epoch × this + 1, 2, 3 …`. Grows over restarts without a write of its own. */
 const SEQS_PER_EPOCH = 2 ** 32;
-/** Epochs that fit: one a second for 24 days, or one a day for 5,000 years. */
+/** Epochs that fit: one a day for 5,000 years, or 2,000 times a database that forgot. Beyond it nobody leads. */
 const EPOCHS_MAX = 2 ** 21;
 
 /** Signs what is published. */
