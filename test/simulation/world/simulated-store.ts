@@ -152,7 +152,7 @@ export function simulatedStore(parts: StoreParts): MintStore {
 /** A first look without a lock; then the row is locked against every grant that is under way, and looked at again. */
 async function acquire(server: DatabaseServer, request: LeaseRequest): Promise<LeaseAnswer> {
   const transaction = server.begin();
-  const look = (rows: MemoryStore) => rows.lookAtLease();
+  const look = (rows: MemoryStore) => rows.lookAtLease(request.known);
   const { isFree, seen } = await transaction.read(look);
   if (!isFree) return { seen };
   await transaction.lock("lease:row", "alone");

@@ -71,9 +71,9 @@ export function leaseRepository(
 const untilOf = (sql: Sql | Transaction) =>
   sql`floor(extract(epoch from expires_at) * 1000)::bigint`;
 
-/** Given back, run out, or out of all reason. */
-const isFree = (sql: Sql | Transaction) => sql`
-  (released or expires_at < clock_timestamp()
+/** Given back, run out, out of all reason, or of a leader whose successor is forgotten: it may not know. */
+const isFree = (sql: Sql | Transaction, seen: LeaseSeen) => sql`
+  (released or expires_at < clock_timestamp() or epoch < ${seen.epoch}
     or expires_at > clock_timestamp() + ${`${LEASE_AHEAD_MS_MAX} milliseconds`}::interval)`;
 
 interface Row extends LeaseSeen {
@@ -83,30 +83,30 @@ interface Row extends LeaseSeen {
   silent: number;
 }
 
-const NEVER_SEEN: LeaseSeen = { epoch: 0, until: 0 };
+const UNKNOWN: NonNullable<LeaseRequest["known"]> = { seen: { epoch: 0, until: 0 }, ends: [] };
 
 async function acquire(sql: Transaction, request: LeaseRequest): Promise<LeaseAnswer> {
-  const { holder, ttlMs, gapNumbers, known } = request;
+  const { holder, ttlMs, gapNumbers, known: { seen, ends } = UNKNOWN } = request;
   // A first look without a lock: a standby must not make grants wait twice a second.
   const [looked] = await sql<(LeaseSeen & { free: boolean })[]>`
-    select epoch, ${untilOf(sql)} as until, ${isFree(sql)} as free from lease where id = 1`;
+    select epoch, ${untilOf(sql)} as until, ${isFree(sql, seen)} as free from lease where id = 1`;
   if (looked === undefined) throw new Error("the lease has a row");
-  const { free, ...seen } = looked;
-  if (!free) return { seen };
+  const { free, ...now } = looked;
+  if (!free) return { seen: now };
   await sql`select set_config('lock_timeout', ${String(LEASE_LOCK_MS)}, true)`;
   const [row] = await sql<Row[]>`
     select epoch, released, history, ${untilOf(sql)} as until,
            floor(extract(epoch from clock_timestamp() - expires_at) * 1000)::bigint + ${ttlMs}::bigint as silent
       from lease
-     where id = 1 and ${isFree(sql)} for update`;
-  if (row === undefined) return { seen };
+     where id = 1 and ${isFree(sql, seen)} for update`;
+  if (row === undefined) return { seen: now };
   const history = await readHistory(sql);
   const { epoch, skip, forgotten } = planTakeover(
     { ...row, history: row.history ?? undefined, silentMs: row.silent },
-    { history, seen: known?.seen ?? NEVER_SEEN, gapNumbers },
+    { history, seen, gapNumbers },
   );
   if (forgotten !== undefined) await noteForgotten(sql, { forgotten, history, epoch });
-  if (skip > 0) await skipNumbers(sql, skip, forgotten === undefined ? [] : (known?.ends ?? []));
+  if (skip > 0) await skipNumbers(sql, skip, forgotten === undefined ? [] : ends);
   await sql`update number_blocks set closed = true where not closed`;
   await sql`
     update lease set holder = ${holder}, epoch = ${epoch}, released = false, history = ${history ?? null},

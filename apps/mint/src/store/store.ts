@@ -299,7 +299,7 @@ export interface MintStore {
   isUp(): Promise<boolean>;
 
   /**
-   * Takes the lease when it is released or expired. What `planTakeover` says is skipped, in the same
+   * Takes the lease when it is released or expired, or of an epoch behind what is known. What `planTakeover` says is skipped, in the same
    * transaction.
    */
   acquireLease(request: LeaseRequest): Promise<LeaseAnswer>;

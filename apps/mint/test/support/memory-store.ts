@@ -123,20 +123,21 @@ export class MemoryStore implements MintStore {
   }
 
   /** The first look of a takeover. */
-  async lookAtLease(): Promise<{ isFree: boolean; seen: LeaseSeen }> {
-    return this.#look();
+  async lookAtLease(known: LeaseRequest["known"]): Promise<{ isFree: boolean; seen: LeaseSeen }> {
+    return this.#look(known);
   }
 
-  #look(): { isFree: boolean; seen: LeaseSeen } {
+  #look(known: LeaseRequest["known"]): { isFree: boolean; seen: LeaseSeen } {
     this.#enter();
     const now = this.#clock.now();
     const { released, expiresAt: until, epoch } = this.#lease;
-    const isFree = released || now > until || until > now + LEASE_AHEAD_MS_MAX;
+    const isForgotten = epoch < (known?.seen.epoch ?? 0);
+    const isFree = released || isForgotten || now > until || until > now + LEASE_AHEAD_MS_MAX;
     return { isFree, seen: { epoch, until } };
   }
 
   async acquireLease({ holder, ttlMs, gapNumbers, known }: LeaseRequest): Promise<LeaseAnswer> {
-    const { isFree, seen } = this.#look();
+    const { isFree, seen } = this.#look(known);
     if (!isFree) return { seen };
     const now = this.#clock.now();
     const { until } = seen;

@@ -163,6 +163,15 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
     expect((await store.loadEvent(event))!.reserved).toBe(forgotten!.skip);
   });
 
+  it("a leader whose successor is forgotten is replaced, though it renews: it cannot know", async () => {
+    const { store, lead } = await led();
+    const seen = { epoch: lead.epoch + 1, until: 0 };
+    expect(await store.renewLease(lead, 60_000)).toBe("held");
+    const { lead: next } = won(await ask(store, { known: { seen, ends: [] } }));
+    expect(next.epoch).toBe(seen.epoch + 1 + EPOCHS_PER_HISTORY);
+    expect(await store.renewLease(lead, 60_000)).toBe("lost");
+  });
+
   it("a lease of a server whose clock was far ahead is not waited for", async () => {
     const { store, lead } = await led();
     expect((await ask(store)).lead).toBeUndefined();
