@@ -84,7 +84,15 @@ const text = {
 export const application: ReturnType<typeof buildApplication<CliContext>> = buildApplication(root, {
   name: "vestibule",
   versionInfo: { currentVersion: manifest.version },
-  scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
+  scanner: {
+    caseStyle: "allow-kebab-for-camel",
+    allowArgumentEscapeSequence: true,
+    // A slip of the finger. What is further off is another wish: `create` must not hear `archive`.
+    distanceOptions: {
+      threshold: 3,
+      weights: { insertion: 1, deletion: 3, substitution: 2, transposition: 0 },
+    },
+  },
   documentation: { caseStyle: "convert-camel-to-kebab" },
   localization: { text },
 });

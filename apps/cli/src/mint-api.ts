@@ -74,7 +74,7 @@ const count = z.int();
 const eventFiguresSchema = z.looseObject({
   ...{ event: z.string(), title: z.string(), state: z.string() },
   ...{ rate: count, approximationBudget: count, overdrivePercent: count, horizonSeconds: count },
-  ...{ lifetimeSeconds: count, maxAdmissions: z.nullable(count) },
+  ...{ claimWindowSeconds: count, lifetimeSeconds: count, maxAdmissions: z.nullable(count) },
   ratePlan: z.array(z.unknown()),
   presence: z.optional(z.string()),
   startsAt: z.optional(count),

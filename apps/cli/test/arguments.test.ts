@@ -7,6 +7,7 @@ const GOOD = { VESTIBULE_MINT_URL: MINT_URL, VESTIBULE_ADMIN_TOKEN: TOKEN };
 describe("arguments", () => {
   it.each([
     [["keys", "lst"], /`lst`.*`list`/],
+    [["events", "create"], /No command registered for `create`$/m],
     [["keys", "activate"], /Expected argument for kid/],
     [["keys", "stage"], /--use/],
     [["keys", "stage", "--use", "both"], /line.*admission/],

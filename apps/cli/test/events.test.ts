@@ -225,6 +225,7 @@ describe("events list and show", () => {
         overdrive       150 %
         horizon         1 min
         a slot lasts    10 min
+        claim within    3 min
         presence        auto
         max admissions  none
         starts          1970-01-01 00:00:00 (20454 d ago)

@@ -74,6 +74,7 @@ function description(session: Session, event: EventFigures): readonly string[] {
     ["overdrive", `${event.overdrivePercent} %`],
     ["horizon", span(event.horizonSeconds * 1_000)],
     ["a slot lasts", span(event.lifetimeSeconds * 1_000)],
+    ["claim within", span(event.claimWindowSeconds * 1_000)],
     ["presence", oneLine(event.presence ?? "auto", 20)],
     ["max admissions", maxAdmissions === null ? "none" : figure(maxAdmissions)],
     ...(startsAt === undefined
