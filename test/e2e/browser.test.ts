@@ -122,7 +122,7 @@ describe("a fan behind a crowd", () => {
     });
     expect(number(waiting.number)).toBeGreaterThan(CROWD);
     expect(number(waiting.facts["people ahead"])).toBeGreaterThan(0);
-    expect(waiting.facts["estimated wait"]).toMatch(/^(Under 1 min|\d+(–\d+)? min)$/);
+    expect(waiting.facts["estimated wait"]).toMatch(/^(Under 1\u00a0min|\d+(–\d+)?\u00a0min)$/);
     expect(await overflowAtSmallest(page)).toBe(0);
     await shoot(page, "waiting");
 

@@ -46,6 +46,7 @@ const host = z.string().check(
   z.maxLength(ROUTE_CHARS_MAX),
   z.regex(
     /^(?:(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]*[a-z0-9])?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/,
+    "Must be a host as a browser sends it, like tickets.example or localhost:8787: lower case, no scheme, no path",
   ),
   z.refine((text) => !/[^:]:(?:80|443)$/.test(text), "Leave out the scheme's own port"),
 );
@@ -67,14 +68,24 @@ const pathPattern = z
   .string()
   .check(
     z.maxLength(ROUTE_CHARS_MAX),
-    z.regex(new RegExp(`^(?:/(?:${PATH_TEXT})?)+\\*?$`)),
+    z.regex(
+      new RegExp(`^(?:/(?:${PATH_TEXT})?)+\\*?$`),
+      "Must be a path from its / on, like /spring or /spring/*, escaped as in a URL and without a query",
+    ),
     normal(),
   );
 
 /** A same-origin path to return to. */
 const path = z
   .string()
-  .check(z.maxLength(ROUTE_CHARS_MAX), z.regex(new RegExp(`^(?:/(?:${PATH_TEXT})?)+$`)), normal());
+  .check(
+    z.maxLength(ROUTE_CHARS_MAX),
+    z.regex(
+      new RegExp(`^(?:/(?:${PATH_TEXT})?)+$`),
+      "Must be a path from its / on, like /spring, escaped as in a URL and without a query",
+    ),
+    normal(),
+  );
 
 const bypassRule = z.strictObject({
   paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
@@ -174,7 +185,10 @@ const shape = {
   /** No key takes over by schedule while this sale is on; absent: it may. */
   freezeKeys: z.optional(z.boolean()),
   /** `#rrggbb` */
-  accent: z._default(z.string().check(z.regex(/^#[0-9a-f]{6}$/)), "#0b6e4f"),
+  accent: z._default(
+    z.string().check(z.regex(/^#[0-9a-f]{6}$/, "Must be a colour like #0b6e4f, in lower case")),
+    "#0b6e4f",
+  ),
 };
 
 /** The body of `POST /v1/admin/events`. Unknown members are refused. */

@@ -40,6 +40,17 @@ test("what an organizer leaves out has its documented default", () => {
   });
 });
 
+test("what has a form of its own is refused in words, not by a pattern", () => {
+  const wrong = {
+    ...{ event: "Spring", hosts: ["https://shop.example/"], paths: ["spring"] },
+    ...{ homePath: "spring", accent: "green" },
+  };
+  const read = parse(eventSettingsSchema, { ...GOOD, ...wrong });
+  const told = read.ok ? [] : read.refusal.map(({ message }) => message);
+  expect(told).toHaveLength(5);
+  for (const message of told) expect(message).toMatch(/^Must be /);
+});
+
 const NUMBERS = [
   "ratePerMinute",
   "lifetimeSeconds",

@@ -18,11 +18,11 @@ export const texts = {
   turnLeft: "left to go in",
   confirmLeft: "left to press",
   turnEnds: "your turn ends",
-  lessThanMinute: "Under 1 min",
-  minutes: (n: number) => `${n} min`,
-  minutesRange: (from: number, to: number) => `${from}–${to} min`,
-  hours: (n: number) => `${n} h`,
-  hoursRange: (from: number, to: number) => `${from}–${to} h`,
+  lessThanMinute: "Under 1\u00a0min",
+  minutes: (n: number) => `${n}\u00a0min`,
+  minutesRange: (from: number, to: number) => `${from}–${to}\u00a0min`,
+  hours: (n: number) => `${n}\u00a0h`,
+  hoursRange: (from: number, to: number) => `${from}–${to}\u00a0h`,
   duration: (seconds: number) => {
     const minutes = Math.round(seconds / 60);
     if (seconds < 120) return `${seconds} ${count(seconds, "second", "seconds")}`;
