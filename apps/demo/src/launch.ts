@@ -193,9 +193,10 @@ async function run(context: LaunchContext, parts: Parts): Promise<void> {
     links: [
       { label: "join the line", target: ready.eventUrl },
       { label: "the shop", target: `${ready.edge}/` },
-      { label: "steer the sale", target: `${ready.mint}/openapi.json` },
+      { label: "steer the sale", target: `npx -y pnpm@12 vestibule events show ${sale.event}` },
       { label: "keys, drills", target: "npx -y pnpm@12 vestibule keys list" },
       { label: "  before them", target: "the two exports above" },
+      { label: "the admin API", target: `${ready.mint}/openapi.json` },
     ],
   });
 }
