@@ -41,8 +41,11 @@ export function claimRepository(
                             where earlier.event = claims.event and earlier.id = claims.segment and earlier.settled)
             returning n
           ), known as (
-            select c.n from claims c join asked a on a.n = c.n and a.segment = c.segment
-             where c.event = ${event}
+            -- One look by the primary key for each, whatever the statistics say: a plan that was made while the table was
+            -- small reads all of it, or all of the segment.
+            select a.n from asked a cross join lateral (
+              select c.segment from claims c where c.event = ${event} and c.n = a.n limit 1
+            ) c where c.segment = a.segment
           )
           select exists (select 1 from lead) as held,
                  (select string_agg(n::text, ',') from (select n from recorded union select n from known) g) as granted`;
@@ -74,8 +77,8 @@ export function claimRepository(
             ) s where a.credited
           )
           select s.n, s.event, s.id, s.base, s.count, s.from_ms, s.until_ms, s.cut_after_ms, s.settled,
-                 exists (select 1 from claims c
-                          where c.event = ${event} and c.n = s.n and c.segment = s.id) as claimed,
+                 coalesce((select c.segment from claims c
+                            where c.event = ${event} and c.n = s.n) = s.id, false) as claimed,
                  exists (select 1 from credits_used u
                           where u.event = ${event} and u.n = s.n
                             and u.slot_s = floor(${opensAt(sql, "s.n")} / 1000)) as "creditUsed"
