@@ -9,6 +9,7 @@ import {
   type Page,
   chromium,
 } from "playwright-core";
+import { onTestFailed } from "vitest";
 
 import { ROOT } from "../start-system.ts";
 
@@ -74,6 +75,18 @@ export async function newVisitor(
     }
   });
   context.on("weberror", (error) => trouble.push(`exception: ${error.error().message}`));
+  const refusals: string[] = [];
+  context.on("response", (answer) => {
+    if (answer.status() < 400) return;
+    const about = `${answer.request().method()} ${new URL(answer.url()).pathname} ${answer.status()}`;
+    void answer.text().then(
+      (text) => refusals.push(`${about} ${text.slice(0, 300)}`),
+      () => {},
+    );
+  });
+  onTestFailed(() => {
+    console.log(["what the browser met", ...trouble, ...refusals].join("\n  "));
+  });
   return { context, page: await context.newPage(), trouble };
 }
 
