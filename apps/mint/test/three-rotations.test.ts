@@ -9,7 +9,6 @@ import {
   REVOCATION_SECONDS_MAX,
 } from "@vestibule/contracts/limits";
 import { runRandomness } from "@vestibule/testkit/run-seed";
-import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import { expect, inject, it } from "vitest";
 import { RotationScene, type SceneOptions } from "./support/rotation-scene.ts";
 import { FAULTS } from "./support/shown-tokens.ts";
@@ -149,7 +148,17 @@ it("a revoked key is refused everywhere within the stated time, however warm a l
   expect(scene.counts).toMatchObject({ refusedValid: 0, acceptedInvalid: 0 });
 });
 
-it.each<[string, SceneOptions, (scene: RotationScene) => Promise<unknown>, object]>([
+/** By chance a scene shows nothing: every location may have fetched the set for another reason. */
+const CANARY_SCENES_MAX = 8;
+
+it.each<
+  [
+    string,
+    SceneOptions,
+    (scene: RotationScene) => Promise<unknown>,
+    "refusedValid" | "acceptedInvalid",
+  ]
+>([
   [
     "a key signs ten seconds after it was staged, and no statement tells of it",
     { deaf: true },
@@ -159,7 +168,7 @@ it.each<[string, SceneOptions, (scene: RotationScene) => Promise<unknown>, objec
       const kid = scene.staged("admission", "newest");
       await scene.command({ do: "promote", kid, force: true });
     },
-    { refusedValid: true, acceptedInvalid: false },
+    "refusedValid",
   ],
   [
     "a key signs at once, while no location reaches a mint",
@@ -170,7 +179,7 @@ it.each<[string, SceneOptions, (scene: RotationScene) => Promise<unknown>, objec
       const kid = scene.staged("admission", "newest");
       await scene.command({ do: "promote", kid, force: true });
     },
-    { refusedValid: true, acceptedInvalid: false },
+    "refusedValid",
   ],
   [
     "a key is taken out of the set before what it signed is over",
@@ -181,7 +190,7 @@ it.each<[string, SceneOptions, (scene: RotationScene) => Promise<unknown>, objec
       await scene.command(promote);
       await scene.command({ do: "retire", kid, force: true });
     },
-    { refusedValid: true, acceptedInvalid: false },
+    "refusedValid",
   ],
   [
     "a key is revoked, and locations do not listen to what statements say of the key set",
@@ -190,16 +199,15 @@ it.each<[string, SceneOptions, (scene: RotationScene) => Promise<unknown>, objec
       await scene.command({ do: "revoke", kid: scene.world.ring.signing.admission.kid });
       for (let second = 0; second <= REVOCATION_SECONDS_MAX; second += 1) await scene.second();
     },
-    { refusedValid: false, acceptedInvalid: true },
+    "acceptedInvalid",
   ],
-])("canary: the scene sees it when %s", async (_what, options, go, expected) => {
-  // One scene: by chance every location may fetch the set for another reason, and then there is nothing to see.
-  const scene = await RotationScene.start(new SeededRandomness(2), options);
-  for (let second = 0; second < 45; second += 1) await scene.second();
-  await go(scene);
-  for (let second = 0; second < 15; second += 1) await scene.second(60);
-  const { refusedValid, acceptedInvalid } = scene.counts;
-  expect({ refusedValid: refusedValid > 0, acceptedInvalid: acceptedInvalid > 0 }).toEqual(
-    expected,
-  );
+])("canary: a scene sees it when %s", async (_what, options, go, fault) => {
+  for (let scenes = 1; scenes <= CANARY_SCENES_MAX; scenes += 1) {
+    const scene = await RotationScene.start(runRandomness(scenes), options);
+    for (let second = 0; second < 45; second += 1) await scene.second();
+    await go(scene);
+    for (let second = 0; second < 15; second += 1) await scene.second(60);
+    if (scene.counts[fault] > 0) return;
+  }
+  expect.unreachable(`${CANARY_SCENES_MAX} scenes did not see it`);
 });
