@@ -2,7 +2,16 @@
 import { randomUUID } from "node:crypto";
 
 import type { Browser, Cookie, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFailed,
+  test,
+} from "vitest";
 
 import { type System, freePortBase, openEvent, startSystem } from "./start-system.ts";
 import { App } from "./support/app.ts";
@@ -90,6 +99,10 @@ async function visit(
 ): Promise<Visitor> {
   const visitor = await newVisitor(browser, new URL(edge).host, options);
   visitors.push(visitor);
+  onTestFailed(async () => {
+    const page = await readShown(visitor.page).catch(() => undefined);
+    console.log("what the browser met", [...visitor.trouble, ...visitor.refusals], page);
+  });
   return visitor;
 }
 

@@ -9,7 +9,6 @@ import {
   type Page,
   chromium,
 } from "playwright-core";
-import { onTestFailed } from "vitest";
 
 import { ROOT } from "../start-system.ts";
 
@@ -50,6 +49,8 @@ export interface Visitor {
   readonly page: Page;
   /** Errors on the console, exceptions, broken policies, and requests to hosts other than ours. */
   readonly trouble: readonly string[];
+  /** What was asked, and every answer from 400 on: to be told of a test that failed. */
+  readonly refusals: readonly string[];
 }
 
 /** A browser of its own: no cookie of anybody else's. Its clock and its figures are ours to read. */
@@ -84,10 +85,7 @@ export async function newVisitor(
       () => {},
     );
   });
-  onTestFailed(() => {
-    console.log(["what the browser met", ...trouble, ...refusals].join("\n  "));
-  });
-  return { context, page: await context.newPage(), trouble };
+  return { context, page: await context.newPage(), trouble, refusals };
 }
 
 /** Phone and desktop, light and dark, in a folder that git ignores. The page goes back to the phone. */
