@@ -61,6 +61,7 @@ describe("events that ask whether their fans are there", () => {
       headline: "Thank you",
       action: "none",
     });
+    expect(ask({ number: 60, saidFor: "first" }).headline).toBe("Thank you");
     expect(ask({ number: 60, saidFor: opensAt, condition: "offline" }).lead).toContain(
       "You are offline.",
     );

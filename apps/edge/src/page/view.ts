@@ -66,8 +66,8 @@ export interface ViewInput {
   readonly credit?: boolean | undefined;
   /** The admission is in hand, for this slot. */
   readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
-  /** The fan has said that they are there, for the slot that opens at this moment. */
-  readonly saidFor?: number | undefined;
+  /** The fan has said that they are there: for the slot that opens at this moment, or the first that a look at the line tells. */
+  readonly saidFor?: number | "first" | undefined;
 }
 
 export interface View {
@@ -118,7 +118,8 @@ export function viewOf(input: ViewInput): View {
   const reason = state === "paused" ? (drip?.heldReason ?? "") : "";
   const { order, condition } = input;
   const asks = drip?.presence === "confirm";
-  const said = slot !== undefined && input.saidFor === slot.opensAt;
+  const { saidFor } = input;
+  const said = saidFor === "first" || (slot !== undefined && saidFor === slot.opensAt);
   const lastCall = drip && lastCallInMs(drip, now);
   const about = { settings, now, notice, reason, order, isShut, isLost, lastCallInMs: lastCall };
   const base = { ...about, asks, said, condition, state, number, slot };

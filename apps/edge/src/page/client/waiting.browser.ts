@@ -49,7 +49,7 @@ export class Waiting {
   #condition: Condition | undefined;
   #claimed: { readonly opensAt: number; readonly closesAt: number } | undefined;
   /** The slot, by its opening, for which the fan has said that they are there. */
-  #saidFor: number | undefined;
+  #saidFor: number | "first" | undefined;
   /** The mint said that the slot is over. */
   #missed: boolean;
   /** It ran out before our eyes: that holds when it is listed no more. */
@@ -87,9 +87,8 @@ export class Waiting {
   }
 
   start(): void {
-    const { back } = this.#data;
     // Reloaded by hand it would send the form again.
-    if (back !== undefined) history.replaceState(null, "", back);
+    if (this.#data.back !== undefined) history.replaceState(null, "", this.#data.back);
     listen({
       join: () => this.#join(),
       confirm: () => this.#confirm(),
@@ -149,6 +148,7 @@ export class Waiting {
       this.#time.heard(drip.at, reply.receivedAt);
       this.#view(); // sees a turn that has run out: the next statement may list it no more
       this.#drip = drip;
+      if (this.#saidFor === "first") this.#saidFor = this.#view().slot?.opensAt;
       this.#heardFault(reply.body.fault);
       this.#checkClaim(drip.heldSince);
     });
@@ -204,7 +204,8 @@ export class Waiting {
 
   /** "I'm here": from now on the page tries by itself. */
   #confirm(): Promise<void> {
-    this.#saidFor = this.#plannedFor = this.#view().slot?.opensAt;
+    this.#plannedFor = this.#view().slot?.opensAt;
+    this.#saidFor = this.#plannedFor ?? "first";
     this.#repaint();
     return this.#claim();
   }
