@@ -65,6 +65,8 @@ beforeAll(async () => {
   buyers = await Promise.all(first);
   await Promise.all(buyers.map((buyer) => app.enterWhenOpen(buyer)));
   const crowd = await app.joinAll(CROWD);
+  // Whoever looked before it began, this far back, hears of it at their next look only.
+  await eventually("a last call", async () => (await app.drip()).lastCall !== undefined);
   clients = crowd.slice(-CLIENTS).map((place) => new WaitingClient(app, place));
   if (CHROMIUM === undefined) return;
   const running = await launchBrowser();
