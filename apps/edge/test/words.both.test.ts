@@ -1,7 +1,7 @@
 /** What the page says, in words. */
 import type { DripView } from "@vestibule/contracts/statements";
 import { describe, expect, test } from "vitest";
-import { type PageSettings, type ViewInput, viewOf } from "../src/page/view.ts";
+import { type PageSettings, type ViewInput, viewOf } from "@vestibule/client/view";
 import { type Words, wordsOf } from "../src/page/words.ts";
 import { EVENT, NOW } from "./event.ts";
 

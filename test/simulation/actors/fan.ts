@@ -2,11 +2,11 @@
  * A fan with a browser: tabs that share one cookie jar, and look, claim and move in as the holding page does: the real
  * view of the drip, the real poll schedule, and the delays of `apps/edge/src/page/client/waiting.browser.ts`.
  */
+import { opensForJoins, type View, viewOf } from "@vestibule/client/view";
 import type { DripView, ManifestEvent } from "@vestibule/contracts/statements";
 import { pollDelayMs } from "@vestibule/drip/poll";
 import { claimWindowMs } from "@vestibule/drip/slot";
 import type { Credentials } from "@vestibule/edge/src/admission/credentials.ts";
-import { opensForJoins, type View, viewOf } from "@vestibule/edge/src/page/view.ts";
 import type { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import type { Machine } from "../world/machine.ts";
 import type { Network } from "../world/network.ts";

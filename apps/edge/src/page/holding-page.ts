@@ -1,22 +1,22 @@
 /** The holding page: one response, everything in it, readable before and without its script. */
+import { type Condition, type PageSettings, viewOf } from "@vestibule/client/view";
+import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { encodeBase64url } from "@vestibule/keys/base64url";
 import type { AdmissionCheck } from "../admission/admissions.ts";
 import type { Credentials } from "../admission/credentials.ts";
 import { readOrder, usableCredit } from "../admission/order.ts";
 import { type Turn, isClaimed, turnOf } from "../admission/tickets.ts";
-import { encodeBase64url } from "@vestibule/keys/base64url";
-import { VISITOR_BYTES } from "@vestibule/contracts/limits";
 import { setCookie } from "../cookies.ts";
-import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { dripView } from "../drip-poll.ts";
+import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
+import { safeReturnPath } from "../routing/return-path.ts";
+import type { Visit } from "../visit.ts";
 import { accentFor } from "./accent.ts";
 import { type PageData, pageHtml } from "./markup.ts";
 import { pageBody } from "./page-body.ts";
-import { type Condition, type PageSettings, viewOf } from "./view.ts";
-import { type Formats, wordsOf } from "./words.ts";
 import { texts } from "./texts.en.ts";
-import { safeReturnPath } from "../routing/return-path.ts";
-import type { Visit } from "../visit.ts";
+import { type Formats, wordsOf } from "./words.ts";
 
 export interface HoldingPage {
   readonly event: ManifestEvent;

@@ -1,8 +1,8 @@
 /** The page as text. Everything that is not ours is escaped; nothing is written into a script (AO-06). */
+import type { Condition, PageSettings, View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { Accent } from "./accent.ts";
 import { texts } from "./texts.en.ts";
-import type { Condition, PageSettings, View } from "./view.ts";
 import type { Words } from "./words.ts";
 
 /** What the script starts from. It asks for the drip itself. */

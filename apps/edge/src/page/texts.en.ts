@@ -1,5 +1,5 @@
 /** Every text of the holding page, in English. Another language is another file of this shape. */
-import type { PageState } from "./view.ts";
+import type { PageState } from "@vestibule/client/view";
 
 const count = (n: number, one: string, many: string) => (n === 1 ? one : many);
 

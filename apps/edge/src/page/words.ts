@@ -1,7 +1,7 @@
 /** A view in words: the same for the first view by the server and for the script in the page. */
+import type { View } from "@vestibule/client/view";
 import { claimWindowMs } from "@vestibule/drip/slot";
 import { texts } from "./texts.en.ts";
-import type { View } from "./view.ts";
 
 export interface Fact {
   readonly value: string;

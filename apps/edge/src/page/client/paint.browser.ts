@@ -1,6 +1,6 @@
 /** Puts words on the page. Touches only what changed, so that a reader is told of changes only. */
+import type { View } from "@vestibule/client/view";
 import { texts } from "../texts.en.ts";
-import type { View } from "../view.ts";
 import type { Formats, Words } from "../words.ts";
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;

@@ -2,16 +2,8 @@
  * The page's own life: joins, listens, claims and moves in. Everything it does follows from what it
  * knows (`viewOf`); timers only say when to look again, so a page that slept does each thing once.
  */
-import type { DripView } from "@vestibule/contracts/statements";
-import { pollDelayMs } from "@vestibule/drip/poll";
-import { claimWindowMs } from "@vestibule/drip/slot";
-import type { PageData } from "../markup.ts";
-import { type Condition, type View, opensForJoins, viewOf } from "../view.ts";
-import { wordsOf } from "../words.ts";
-import { createLineClient } from "./line-client.browser.ts";
-import { listen } from "./listen.browser.ts";
-import { createMintTime } from "./mint-time.ts";
-import { loadAgain, moveIn } from "./moving-in.browser.ts";
+import { createLineClient } from "@vestibule/client/line-client";
+import { createMintTime } from "@vestibule/client/mint-time";
 import {
   CLAIM_NEAR_MS,
   CLOCK_JUMP_MS,
@@ -27,7 +19,16 @@ import {
   RETRY_DOUBLINGS_MAX,
   RETRY_MS,
   SHUT_SOONEST_MS,
-} from "./pace.ts";
+} from "@vestibule/client/pace";
+import { type Condition, type View, opensForJoins, viewOf } from "@vestibule/client/view";
+import type { DripView } from "@vestibule/contracts/statements";
+import { pollDelayMs } from "@vestibule/drip/poll";
+import { claimWindowMs } from "@vestibule/drip/slot";
+import type { PageData } from "../markup.ts";
+import { wordsOf } from "../words.ts";
+import { linePorts } from "./line-ports.browser.ts";
+import { listen } from "./listen.browser.ts";
+import { loadAgain, moveIn } from "./moving-in.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
 import { Timers } from "./timers.browser.ts";
 
@@ -82,7 +83,7 @@ export class Waiting {
     this.#order = data.order;
     this.#claimed = data.claimed;
     if (data.credit === true) this.#credit = "shown";
-    this.#line = createLineClient(data.settings.event);
+    this.#line = createLineClient(data.settings.event, linePorts);
     this.#time = createMintTime(data.now, receivedAt);
   }
 
@@ -302,9 +303,7 @@ export class Waiting {
     if (this.#claimed !== undefined) {
       const untilOpenMs = this.#claimed.opensAt - this.#now();
       const spreadMs = untilOpenMs > 0 ? Math.random() * ENTER_SPREAD_MS : 0;
-      timers.later("enter", untilOpenMs + spreadMs, () => {
-        this.#enter();
-      });
+      timers.later("enter", untilOpenMs + spreadMs, () => this.#enter());
       return;
     }
     if (!isClosed) timers.cancel("enter");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMintTime } from "../src/page/client/mint-time.ts";
+import { createMintTime } from "@vestibule/client/mint-time";
 
 test("the page's clock follows the mint's: never earlier than a statement that has arrived", () => {
   const time = createMintTime(1_000_000, 400_000); // this device is 600 s behind
