@@ -1,11 +1,12 @@
 /**
- * Builds the script and the style sheet of the holding page into `dist/page-assets.js`, as texts that
+ * Builds the script, the style sheet and the languages of the holding page into `dist/page-assets.js`, as texts that
  * the Worker writes into the page. Runs before every build and test of the edge; takes some 50 ms.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
+import type { LanguageFile } from "../src/page/page-assets.d.ts";
 
 const file = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const OUT = file("dist/page-assets.js");
@@ -30,6 +31,19 @@ async function bundle(entry: string): Promise<string> {
   return output.text.trim();
 }
 
+/** A location speaks to one visitor at a time: texts stay text until somebody asks for their language. */
+function languageFiles(): Record<string, LanguageFile> {
+  const files: Record<string, LanguageFile> = {};
+  for (const name of readdirSync(file("src/page/texts")).sort()) {
+    const text = readFileSync(file(`src/page/texts/${name}`), "utf8");
+    const { name: own, direction, page, ...texts } = JSON.parse(text) as Record<string, unknown>;
+    const language = { name: own, direction, page: JSON.stringify(page) } as LanguageFile;
+    files[name.replace(".json", "")] = { ...language, texts: JSON.stringify(texts) };
+    if (text.includes("<")) throw new Error(`${name}: a text would end its own element`);
+  }
+  return files;
+}
+
 /** Writes only what changed, and in one step: builds may run side by side. */
 export async function buildPageAssets(): Promise<void> {
   const script = await bundle("src/page/client/main.ts");
@@ -37,7 +51,9 @@ export async function buildPageAssets(): Promise<void> {
   for (const text of [script, style]) {
     if (/<\/(script|style)/i.test(text)) throw new Error("an asset would end its own element");
   }
-  const source = `export const script = ${JSON.stringify(script)};\nexport const style = ${JSON.stringify(style)};\n`;
+  const source = Object.entries({ script, style, languageFiles: languageFiles() })
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
+    .join("");
   mkdirSync(file("dist"), { recursive: true });
   let present: string | undefined;
   try {

@@ -76,6 +76,9 @@ export const CONNECTION_NAMES_MAX = 32;
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;
 
+/** Ways of writing figures, and those of times by zone, that are kept ready. */
+export const FORMATS_MAX = 256;
+
 assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
 assert(PURCHASE_DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
 assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");

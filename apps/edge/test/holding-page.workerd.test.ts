@@ -197,8 +197,8 @@ describe("the page", () => {
     world.drip = { notice: title };
     const html = await (await world.get("/events/demo", { headers: PAGE_VIEW })).text();
     expect(html).not.toContain("<img");
-    expect(html.match(/<script\b/g)).toHaveLength(2);
-    expect(html.match(/<\/script>/g)).toHaveLength(2);
+    expect(html.match(/<script\b/g)).toHaveLength(3);
+    expect(html.match(/<\/script>/g)).toHaveLength(3);
   });
 
   test("the first view is there without JavaScript: number, people ahead, exact time, forms", async () => {

@@ -2,6 +2,8 @@
 import type { DripView } from "@vestibule/contracts/statements";
 import { describe, expect, test } from "vitest";
 import { type PageSettings, type ViewInput, viewOf } from "@vestibule/client/view";
+import { figuresOf } from "../src/page/formats.ts";
+import en from "../src/page/texts/en.json" with { type: "json" };
 import { type Words, wordsOf } from "../src/page/words.ts";
 import { EVENT, NOW } from "./event.ts";
 
@@ -15,7 +17,8 @@ const DRIP: DripView = {
 
 const shown = (input: Partial<ViewInput>): Words => {
   const view = viewOf({ settings: SETTINGS, now: NOW, drip: DRIP, ...input });
-  return wordsOf(view, { number: String, time: String }, "Concert");
+  const formats = { ...figuresOf("en"), time: String };
+  return wordsOf(view, { texts: en, formats }, "Concert");
 };
 const people = (input: Partial<ViewInput>) => shown(input).facts[0];
 

@@ -13,10 +13,11 @@ import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
 import type { Visit } from "../visit.ts";
 import { accentFor } from "./accent.ts";
+import { chosenLanguage } from "./choice.ts";
 import { type PageData, pageHtml } from "./markup.ts";
 import { pageBody } from "./page-body.ts";
-import { texts } from "./texts.en.ts";
-import { type Formats, wordsOf } from "./words.ts";
+import { wordsOf } from "./words.ts";
+import { formatsOf } from "./zoned.ts";
 
 export interface HoldingPage {
   readonly event: ManifestEvent;
@@ -66,21 +67,22 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   // Drawn at once, since each drawing is a call into the runtime.
   const random = edge.randomness.bytes(NONCE_BYTES + (isNew ? VISITOR_BYTES : 0));
   const nonce = encodeBase64url(random.subarray(0, NONCE_BYTES));
+  const { language, locale } = chosenLanguage(visit, event);
+  const formats = formatsOf(request, { locale, now });
   const html = pageHtml({
     view,
-    words: wordsOf(view, formatsOf(request, now), event.title),
+    language,
+    words: wordsOf(view, { texts: language.texts, formats }, event.title),
     eventTitle: event.title,
     accent: accentOf(event),
     returnPath,
     unsent: page.unsent === true,
-    data: { settings, now, ...said, returns, back, title: event.title },
+    data: { settings, now, ...said, returns, back, title: event.title, locale },
     nonce,
-    script: "",
-    style: "",
   });
-  const response = new Response(request.method === "HEAD" ? null : pageBody(html), {
+  const response = new Response(request.method === "HEAD" ? null : pageBody(html, language.bytes), {
     status: page.status ?? event.holdingStatus,
-    headers: headersOf(nonce),
+    headers: headersOf(nonce, language.tag),
   });
   if (isNew) {
     const value = encodeBase64url(random.subarray(NONCE_BYTES));
@@ -97,9 +99,10 @@ function claimedSlot(check: AdmissionCheck | undefined, turn: Turn): PageData["c
   return { opensAt: turn.opensAt, closesAt: turn.closesAt };
 }
 
-function headersOf(nonce: string): Headers {
+function headersOf(nonce: string, language: string): Headers {
   return new Headers({
     "Content-Type": "text/html; charset=utf-8",
+    "Content-Language": language,
     "Cache-Control": "private, no-store",
     "Content-Security-Policy": [
       "default-src 'none'",
@@ -115,7 +118,7 @@ function headersOf(nonce: string): Headers {
     "X-Content-Type-Options": "nosniff",
     // Same-origin, so that a form without JavaScript still says where it comes from.
     "Referrer-Policy": "same-origin",
-    Vary: "Accept, Sec-Fetch-Dest",
+    Vary: "Accept, Sec-Fetch-Dest, Accept-Language, Cookie",
   });
 }
 
@@ -148,36 +151,4 @@ function returnPathOf({ address, method }: Visit, event: ManifestEvent): string 
   if (method === "POST") return event.homePath;
   const { pathname, search, origin } = address;
   return safeReturnPath(pathname + search, origin) ?? event.homePath;
-}
-
-/** Made once: that takes longer than the rest of a page. */
-const NUMBERS = new Intl.NumberFormat(texts.lang);
-
-/** A moment that is further away is told with its day. */
-const DAY_NEEDED_MS = 43_200_000;
-
-/**
- * In the visitor's zone where the platform knows it, else in UTC; the zone is named, since nobody else says
- * whose it is (AO-02). The script puts the device's own in its place.
- */
-function formatsOf(request: Request, now: number): Formats {
-  const cf = (request as { cf?: { timezone?: unknown } }).cf;
-  const zone = typeof cf?.timezone === "string" ? cf.timezone : "UTC";
-  return {
-    number: (n) => NUMBERS.format(n),
-    time: (at) => timeFormat(zone, at - now > DAY_NEEDED_MS).format(at),
-  };
-}
-
-function timeFormat(timeZone: string, withDay: boolean): Intl.DateTimeFormat {
-  const options: Intl.DateTimeFormatOptions = {
-    ...(withDay ? { day: "numeric", month: "short", year: "numeric" } : { second: "2-digit" }),
-    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZoneName: "short" },
-  };
-  try {
-    return new Intl.DateTimeFormat(texts.lang, { ...options, timeZone });
-  } catch {
-    // A zone that this runtime does not know.
-    return new Intl.DateTimeFormat(texts.lang, { ...options, timeZone: "UTC" });
-  }
 }

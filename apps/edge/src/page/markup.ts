@@ -2,7 +2,7 @@
 import type { Condition, PageSettings, View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { Accent } from "./accent.ts";
-import { texts } from "./texts.en.ts";
+import type { Language } from "./languages.ts";
 import type { Words } from "./words.ts";
 
 /** What the script starts from. It asks for the drip itself. */
@@ -23,9 +23,12 @@ export interface PageData {
   /** Of the answer to a form: the address to load instead of sending that again. */
   readonly back?: string | undefined;
   readonly title: string;
+  /** In which figures and times are written: the page's language, or its way in the visitor's country. */
+  readonly locale: string;
 }
 
 export interface PageParts {
+  readonly language: Language;
   readonly view: View;
   readonly words: Words;
   readonly eventTitle: string;
@@ -35,24 +38,24 @@ export interface PageParts {
   readonly unsent: boolean;
   readonly data: PageData;
   readonly nonce: string;
-  readonly script: string;
-  readonly style: string;
 }
 
+/** Without what is the same in every page of a language: its style sheet, its texts for the script, and that (`page-body.ts`). */
 export function pageHtml(parts: PageParts): string {
-  const { view, words, accent, nonce, data } = parts;
+  const { view, words, accent, nonce, data, language } = parts;
+  const { page } = language;
   const { headline, lead, number, notice, title } = words;
   const fill = view.fill.toFixed(4);
   const root = `:root{--accent:${accent.light};--accent-dark:${accent.dark};--fill:${fill}}`;
   return `<!doctype html>
-<html lang="${texts.lang}">
+<html lang="${language.tag}" dir="${language.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${escape(title)}</title>
 <link rel="icon" href="data:,">
-<style nonce="${nonce}">${root}${parts.style}</style>
+<style nonce="${nonce}">${root}</style>
 </head>
 <body>
 <header dir="auto">${escape(parts.eventTitle)}</header>
@@ -61,19 +64,20 @@ export function pageHtml(parts: PageParts): string {
 ${confirmHtml(parts)}
 ${
   parts.unsent
-    ? `<p class="notice">${texts.unsent}</p>
+    ? `<p class="notice">${page.unsent}</p>
 `
     : ""
-}<p class="place" id="place"${hidden(number === "")}><span>${texts.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
+}<p class="place" id="place"${hidden(number === "")}><span>${page.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
 <div class="line" id="line"${hidden(number === "")}><i></i></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
-<noscript>${plainHtml(words)}</noscript>
+<noscript>${plainHtml(parts)}</noscript>
 ${actionsHtml(parts)}
 </main>
-<footer id="kept"${hidden(!words.kept)}>${texts.kept}</footer>
+<footer id="kept"${hidden(!words.kept)}>${page.kept}</footer>
 <script type="application/json" id="data" nonce="${nonce}">${jsonForHtml(data)}</script>
-<script nonce="${nonce}">${parts.script}</script>
+<script type="application/json" id="texts" nonce="${nonce}"></script>
+<script nonce="${nonce}"></script>
 </body>
 </html>
 `;
@@ -86,15 +90,15 @@ function factHtml({ facts }: Words, index: number): string {
 }
 
 /** What the page cannot do by itself without its script. */
-const PLAIN: Partial<Record<Words["action"], string>> = {
-  again: texts.plain,
-  join: texts.plainJoin,
-  take: texts.plainTake,
+const PLAIN: Partial<Record<Words["action"], "plain" | "plainJoin" | "plainTake">> = {
+  again: "plain",
+  join: "plainJoin",
+  take: "plainTake",
 };
 
-function plainHtml({ action }: Words): string {
-  const text = PLAIN[action];
-  return text === undefined ? "" : `<p class="notice">${text}</p>`;
+function plainHtml({ words, language }: PageParts): string {
+  const text = PLAIN[words.action];
+  return text === undefined ? "" : `<p class="notice">${language.page[text]}</p>`;
 }
 
 /** A form for whoever has no script: the script sends the same itself, and hides what it does without a press (`nojs`). */
@@ -113,22 +117,28 @@ function formHtml(
 /** Where the question is, so that the button is on the smallest screen. */
 function confirmHtml(parts: PageParts): string {
   const shown = parts.words.action === "confirm";
-  return formHtml(parts, { id: "confirm", to: "admissions", label: texts.confirm, shown });
+  return formHtml(parts, {
+    id: "confirm",
+    to: "admissions",
+    label: parts.language.page.confirm,
+    shown,
+  });
 }
 
 /** All are there, and one shows, or two. */
 function actionsHtml(parts: PageParts): string {
   const { action, order } = parts.words;
+  const { texts, page } = parts.language;
   const back = escape(parts.returnPath);
   const isAgain = action === "join-again";
   const form = (id: string, to: string, label: string, shown: boolean) =>
     formHtml(parts, { id, to, label, shown });
   return (
-    `<p class="go" id="order"${hidden(order === undefined)}><a href="${escape(order ?? back)}">${texts.order}</a></p>` +
+    `<p class="go" id="order"${hidden(order === undefined)}><a href="${escape(order ?? back)}">${page.order}</a></p>` +
     form("join", "tickets", isAgain ? texts.joinAgain : texts.join, isAgain || action === "join") +
-    form("enter", "admissions", texts.enter, action === "enter") +
-    form("take", "admissions", texts.take, action === "take") +
-    `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${texts.again}</a></p>`
+    form("enter", "admissions", page.enter, action === "enter") +
+    form("take", "admissions", page.take, action === "take") +
+    `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${page.again}</a></p>`
   );
 }
 

@@ -4,3 +4,16 @@
 export declare const script: string;
 /** The page's style sheet, minified. */
 export declare const style: string;
+
+/** One language, of `texts/<language>.json`. */
+export interface LanguageFile {
+  /** In itself: `Deutsch`. */
+  readonly name: string;
+  readonly direction: "ltr" | "rtl";
+  /** `PageTexts` as JSON. */
+  readonly page: string;
+  /** `Texts` as JSON that stands in the page as it is; cannot hold `<`. */
+  readonly texts: string;
+}
+/** By their tags (BCP 47): those of the files' names. */
+export declare const languageFiles: Readonly<Record<string, LanguageFile>>;

@@ -1,4 +1,4 @@
-/** The holding page as bytes: its style sheet and its script, most of it, are the same in all and encoded once. */
+/** The holding page as bytes: its style sheet, its texts and its script, most of it, are the same in all and encoded once. */
 import { script, style } from "#page-assets";
 
 const encoder = new TextEncoder();
@@ -6,22 +6,33 @@ const STYLE = encoder.encode(style);
 const SCRIPT = encoder.encode(script);
 
 /**
- * @param html a page with neither: its first style element is empty but for what is the page's own, which comes first, and its
- *   last script element is empty.
+ * @param html a page with none of these: its first style element is empty but for what is the page's own, which comes first,
+ *   and its last two script elements are empty.
+ * @param texts of the page's language, as the script reads them
  */
-export function pageBody(html: string): Uint8Array<ArrayBuffer> {
+export function pageBody(html: string, texts: Uint8Array): Uint8Array<ArrayBuffer> {
   const styleAt = html.indexOf("</style>");
   const scriptAt = html.lastIndexOf("</script>");
-  const before = encoder.encode(html.slice(0, styleAt));
-  const between = encoder.encode(html.slice(styleAt, scriptAt));
-  const after = encoder.encode(html.slice(scriptAt));
-  const body = new Uint8Array(
-    before.length + STYLE.length + between.length + SCRIPT.length + after.length,
-  );
-  body.set(before);
-  body.set(STYLE, before.length);
-  body.set(between, before.length + STYLE.length);
-  body.set(SCRIPT, before.length + STYLE.length + between.length);
-  body.set(after, body.length - after.length);
+  const textsAt = html.lastIndexOf("</script>", scriptAt - 1);
+  return joined([
+    encoder.encode(html.slice(0, styleAt)),
+    STYLE,
+    encoder.encode(html.slice(styleAt, textsAt)),
+    texts,
+    encoder.encode(html.slice(textsAt, scriptAt)),
+    SCRIPT,
+    encoder.encode(html.slice(scriptAt)),
+  ]);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    body.set(piece, at);
+    at += piece.length;
+  }
   return body;
 }

@@ -1,7 +1,8 @@
 /** A view in words: the same for the first view by the server and for the script in the page. */
 import type { View } from "@vestibule/client/view";
 import { claimWindowMs } from "@vestibule/drip/slot";
-import { texts } from "./texts.en.ts";
+import type { Formats } from "./formats.ts";
+import { type Texts, say } from "./texts.ts";
 
 export interface Fact {
   readonly value: string;
@@ -24,28 +25,28 @@ export interface Words {
   readonly order?: string | undefined;
 }
 
-export interface Formats {
-  number(n: number): string;
-  /** A moment, with the zone unless it is surely the visitor's own (AO-02). */
-  time(at: number): string;
+/** The language of the page, and how it writes figures. */
+export interface Speech {
+  readonly texts: Texts;
+  readonly formats: Formats;
 }
 
-export function wordsOf(view: View, formats: Formats, eventTitle: string): Words {
+export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
+  const { texts, formats } = speech;
   const { state, number } = view;
   const place = number === undefined ? "" : formats.number(number);
-  const { title } = texts;
-  const headline = headlineOf(view);
+  const headline = headlineOf(view, texts);
   let prefix = headline;
-  if (state === "turn") prefix = title.turn;
+  if (state === "turn") prefix = texts.titleTurn;
   else if (view.target !== undefined && state === "confirm" && !view.said)
-    prefix = `${countdown(view.target - view.now)} · ${headline}`;
-  else if (state === "waiting" && place !== "") prefix = title.place(place);
+    prefix = `${formats.countdown(view.target - view.now)} · ${headline}`;
+  else if (state === "waiting" && place !== "") prefix = say(texts.titlePlace, { number: place });
   return {
     title: `${prefix} · ${eventTitle}`,
     headline,
     number: NO_PLACE.has(state) ? "" : place,
-    facts: factsOf(view, formats),
-    lead: leadOf(view),
+    facts: factsOf(view, speech),
+    lead: leadOf(view, speech),
     notice: [view.reason, view.notice].filter((line) => line !== "").join("\n"),
     kept: number !== undefined && !NO_PLACE.has(state) && !NOT_KEPT.has(state),
     action: actionOf(view),
@@ -65,34 +66,39 @@ const NOT_KEPT: ReadonlySet<View["state"]> = new Set(["cookies", "passed", "conf
 /** In these nobody knows how long it takes. */
 const STOPPED: ReadonlySet<View["state"]> = new Set(["paused", "unreachable", "offline", "clock"]);
 
-function factsOf(view: View, formats: Formats): readonly Fact[] {
+function factsOf(view: View, { texts, formats }: Speech): readonly Fact[] {
   const { state, ahead, eta, target, now, number, slot } = view;
   if (state === "confirm" && slot !== undefined) {
-    const left = { value: countdown(slot.claimBy - now), label: texts.confirmLeft };
+    const left = { value: formats.countdown(slot.claimBy - now), label: texts.confirmLeft };
     const at = hasOpened(view)
       ? { value: formats.time(slot.closesAt), label: texts.turnEnds }
       : { value: formats.time(slot.opensAt), label: texts.turnAt };
     return view.said ? [at] : [left, at];
   }
   if (target !== undefined) {
-    const left = { value: countdown(target - now), label: labelOfCountdown(view) };
-    const at = { value: formats.time(target), label: labelOfMoment(view) };
+    const left = { value: formats.countdown(target - now), label: labelOfCountdown(view, texts) };
+    const at = { value: formats.time(target), label: labelOfMoment(view, texts) };
     return [left, at];
   }
   const waits = state === "waiting" || state === "near";
   const stopped = STOPPED.has(state);
   if (number === undefined || ahead === undefined || (!waits && !stopped)) return [];
   const people =
-    ahead === 0 ? texts.nobodyAhead : { value: formats.number(ahead), label: texts.ahead(ahead) };
-  return waits ? [people, { value: range(eta), label: texts.wait }] : [people];
+    ahead === 0
+      ? { value: texts.nobody, label: texts.aheadOfYou }
+      : {
+          value: formats.number(ahead),
+          label: texts.ahead[formats.category(ahead)] ?? texts.ahead.other,
+        };
+  return waits ? [people, { value: range(eta, { texts, formats }), label: texts.wait }] : [people];
 }
 
-function labelOfCountdown({ state }: View): string {
+function labelOfCountdown({ state }: View, texts: Texts): string {
   if (state === "known") return texts.turnIn;
   return state === "turn" ? texts.turnLeft : texts.countdown;
 }
 
-function labelOfMoment({ state, number }: View): string {
+function labelOfMoment({ state, number }: View, texts: Texts): string {
   if (state === "known") return texts.turnAt;
   if (state === "turn") return texts.turnEnds;
   return number === undefined ? texts.opensAt : texts.startsAt;
@@ -102,37 +108,39 @@ function hasOpened({ slot, now }: View): boolean {
   return slot !== undefined && now >= slot.opensAt;
 }
 
-function headlineOf(view: View): string {
+function headlineOf(view: View, texts: Texts): string {
   const { state, said } = view;
   if (state !== "confirm") return texts.headline[state];
-  if (said) return texts.said.headline;
-  return hasOpened(view) ? texts.confirmTurn.headline : texts.headline.confirm;
+  if (said) return texts.headline.said;
+  return hasOpened(view) ? texts.headline.confirmTurn : texts.headline.confirm;
 }
 
-function leadOf(view: View): string {
+function leadOf(view: View, speech: Speech): string {
   const { state, isShut, lastCallInMs } = view;
-  const lead = leadOfState(view);
+  const { texts } = speech;
+  const lead = leadOfState(view, speech);
   // A turn that is set stays set: whoever has one is told what it may lead to.
   if (isShut && (state === "known" || state === "turn" || state === "confirm"))
-    return `${texts.soldoutTurn} ${lead}`;
+    return pair(texts, texts.soldoutTurn, lead);
   const waits = state === "waiting" || state === "near";
-  return waits && lastCallInMs === 0 ? `${lead} ${texts.lastCall}` : lead;
+  return waits && lastCallInMs === 0 ? pair(texts, lead, texts.lastCall) : lead;
 }
 
-function leadOfState(view: View): string {
+function leadOfState(view: View, { texts, formats }: Speech): string {
   const { state, number, settings } = view;
   const window = Math.round(claimWindowMs(settings) / 1000);
-  if (state === "confirm") return leadOfConfirm(view);
+  if (state === "confirm") return leadOfConfirm(view, texts);
   if (view.asks && (state === "waiting" || state === "near" || state === "owed")) {
-    const willAsk = texts.willAsk(texts.duration(window));
-    return state === "waiting" ? willAsk : `${texts.lead[state]} ${willAsk}`;
+    const willAsk = say(texts.willAsk, { window: formats.duration(window) });
+    return state === "waiting" ? willAsk : pair(texts, texts.lead[state], willAsk);
   }
   if (state === "known") {
-    const lifetime = texts.duration(settings.lifetimeSeconds);
-    if (view.asks) return texts.saidSlot(lifetime);
-    return window < settings.lifetimeSeconds
-      ? texts.slot(lifetime, texts.duration(window))
-      : texts.slotWhole(lifetime);
+    const lasts = {
+      lifetime: formats.duration(settings.lifetimeSeconds),
+      window: formats.duration(window),
+    };
+    if (view.asks) return say(texts.slotSaid, lasts);
+    return say(window < settings.lifetimeSeconds ? texts.slot : texts.slotWhole, lasts);
   }
   if (state === "scheduled" && number !== undefined) return texts.lead.scheduledWithPlace;
   if (state === "unreachable" && number === undefined) return texts.lead.unreachableWithout;
@@ -141,13 +149,19 @@ function leadOfState(view: View): string {
   return texts.lead[state];
 }
 
-function leadOfConfirm(view: View): string {
+function leadOfConfirm(view: View, texts: Texts): string {
   const { condition, said, slot, now } = view;
-  const trouble = condition === undefined ? "" : `${texts.headline[condition]}. `;
-  if (said) return trouble + texts.said.lead;
-  const lead = hasOpened(view) ? texts.confirmTurn.lead : texts.lead.confirm;
+  const calm = hasOpened(view) ? texts.lead.confirmTurn : texts.lead.confirm;
   const isUrgent = slot !== undefined && slot.claimBy - now <= HURRY_MS;
-  return trouble + (isUrgent ? `${lead} ${texts.confirmHurry}` : lead);
+  const asks = isUrgent ? pair(texts, calm, texts.hurry) : calm;
+  const lead = said ? texts.lead.said : asks;
+  if (condition === undefined) return lead;
+  return say(texts.trouble, { headline: texts.headline[condition], lead });
+}
+
+/** Two sentences, one after the other as the language has it. */
+export function pair({ pair: text }: Texts, first: string, second: string): string {
+  return say(text, { first, second });
 }
 
 function actionOf({ state, number, isShut, said }: View): Words["action"] {
@@ -183,24 +197,15 @@ function actionOf({ state, number, isShut, said }: View): Words["action"] {
   }
 }
 
-/** `9:05`, or `1:09:05` above an hour; never below zero. Rounded up, so that 0:00 means now. */
-export function countdown(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
-  const two = (n: number) => String(n).padStart(2, "0");
-  const hours = Math.floor(seconds / 3600);
-  const minutes = Math.floor(seconds / 60) % 60;
-  const rest = `${hours > 0 ? two(minutes) : minutes}:${two(seconds % 60)}`;
-  return hours > 0 ? `${hours}:${rest}` : rest;
-}
-
 /** An honest range, or the word for not knowing: never a figure that nobody can stand by (QP-06). */
-export function range(eta: { fromMs: number; untilMs: number } | undefined): string {
+function range(
+  eta: { fromMs: number; untilMs: number } | undefined,
+  { texts, formats }: Speech,
+): string {
   if (eta === undefined) return texts.waitUnknown;
-  if (eta.untilMs < 60_000) return texts.lessThanMinute;
+  if (eta.untilMs < 60_000) return say(texts.under, { time: formats.range("minute", 1, 1) });
   const from = Math.max(1, Math.floor(eta.fromMs / 60_000));
   const to = Math.max(from, Math.ceil(eta.untilMs / 60_000));
-  if (to < 120) return from === to ? texts.minutes(from) : texts.minutesRange(from, to);
-  const fromHours = Math.max(1, Math.floor(from / 60));
-  const toHours = Math.ceil(to / 60);
-  return fromHours === toHours ? texts.hours(toHours) : texts.hoursRange(fromHours, toHours);
+  if (to < 120) return formats.range("minute", from, to);
+  return formats.range("hour", Math.max(1, Math.floor(from / 60)), Math.ceil(to / 60));
 }

@@ -3,7 +3,7 @@
  * so, and every request is answered by the test. Node only: it runs in a context of its own.
  */
 import { createContext, runInContext } from "node:vm";
-import { script } from "#page-assets";
+import { languageFiles, script } from "#page-assets";
 import type { DripView } from "@vestibule/contracts/statements";
 import { EVENT, NOW } from "../event.ts";
 
@@ -120,6 +120,7 @@ export class ScriptWorld {
         return Reflect.set(to, name, value);
       },
     });
+    this.#element("texts").textContent = languageFiles["en"]?.texts ?? "";
     this.#element("data").textContent = JSON.stringify({
       ...{ settings, now: NOW, title: EVENT.title, ...known },
     });

@@ -1,7 +1,8 @@
 /** Puts words on the page. Touches only what changed, so that a reader is told of changes only. */
 import type { View } from "@vestibule/client/view";
-import { texts } from "../texts.en.ts";
-import type { Formats, Words } from "../words.ts";
+import { DAY_NEEDED_MS, type Formats, figuresOf } from "../formats.ts";
+import type { Texts } from "../texts.ts";
+import { type Words, pair } from "../words.ts";
 
 const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
@@ -13,12 +14,15 @@ function show(node: HTMLElement, yes: boolean): void {
   if (node.hidden === yes) node.hidden = !yes;
 }
 
-export function paint(view: View, words: Words): void {
+export function paint(view: View, words: Words, texts: Texts): void {
   if (document.title !== words.title) document.title = words.title;
   const main = document.querySelector("main") as HTMLElement;
   if (main.dataset["state"] !== view.state) main.dataset["state"] = view.state;
   say(element("headline"), words.headline);
-  say(element("lead"), words.action === "take" ? `${words.lead} ${texts.byItself}` : words.lead);
+  say(
+    element("lead"),
+    words.action === "take" ? pair(texts, words.lead, texts.byItself) : words.lead,
+  );
   const number = element("number");
   say(number, words.number);
   number.classList.toggle("long", words.number.length > 7);
@@ -47,13 +51,12 @@ export function paint(view: View, words: Words): void {
   show(element("kept"), words.kept);
 }
 
-/** In the visitor's own zone and way of writing figures. */
-export function localFormats(): Formats {
-  const number = new Intl.NumberFormat(texts.lang);
-  const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-  const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+/** In the device's own zone. */
+export function localFormats(locale: string): Formats {
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
   return {
-    number: (n) => number.format(n),
-    time: (at) => (at - Date.now() > 43_200_000 ? day : time).format(at),
+    ...figuresOf(locale),
+    time: (at) => (at - Date.now() > DAY_NEEDED_MS ? day : time).format(at),
   };
 }

@@ -25,11 +25,11 @@ import type { DripView } from "@vestibule/contracts/statements";
 import { pollDelayMs } from "@vestibule/drip/poll";
 import { claimWindowMs } from "@vestibule/drip/slot";
 import type { PageData } from "../markup.ts";
-import { wordsOf } from "../words.ts";
+import { type Speech, wordsOf } from "../words.ts";
 import { linePorts } from "./line-ports.browser.ts";
 import { listen } from "./listen.browser.ts";
 import { loadAgain, moveIn } from "./moving-in.browser.ts";
-import { localFormats, paint } from "./paint.browser.ts";
+import { paint } from "./paint.browser.ts";
 import { Timers } from "./timers.browser.ts";
 
 /** States of a turn that is set, and those in which a place that the line has passed may be. */
@@ -40,7 +40,7 @@ export class Waiting {
   readonly #data: PageData;
   readonly #line: ReturnType<typeof createLineClient>;
   readonly #time: ReturnType<typeof createMintTime>;
-  readonly #formats = localFormats();
+  readonly #speech: Speech;
   readonly #timers = new Timers();
 
   #number: number | undefined;
@@ -74,8 +74,9 @@ export class Waiting {
   #clockGap = Date.now() - performance.now();
 
   /** `receivedAt`: when the page's first byte arrived, by this device's clock. */
-  constructor(data: PageData, receivedAt: number) {
+  constructor(data: PageData, speech: Speech, receivedAt: number) {
     this.#data = data;
+    this.#speech = speech;
     this.#number = data.number;
     this.#condition = data.condition;
     this.#missed = data.missed === true;
@@ -387,7 +388,7 @@ export class Waiting {
     const news = this.#drip ?? this.#condition ?? this.#missed;
     const view = this.#view();
     if (news !== false || this.#number !== this.#data.number) {
-      paint(view, wordsOf(view, this.#formats, this.#data.title));
+      paint(view, wordsOf(view, this.#speech, this.#data.title), this.#speech.texts);
     }
     // Whoever is asked hears it in another tab, too: by the title.
     if (!document.hidden || view.state === "confirm") {
