@@ -81,17 +81,39 @@ describe("PUT /v1/supply/events/{event}", () => {
     expect((await drip())["lastCall"]).toBeUndefined();
   });
 
+  it("how much is left is kept, told as a band, and shown to the organizer; told or not is theirs, also in a running sale", async () => {
+    const event = await newEvent({ priceRange: "20–90 €" });
+    const drip = async () =>
+      payload((await mint.client.ask("GET", `/v1/events/${event}/drip`)).body as string);
+    expect((await drip())["left"]).toBeUndefined();
+    const report = { soldOut: false, lastCall: false, left: 1_234, seq: 1 };
+    expect((await mint.client.report(event, report)).status).toBe(204);
+    expect(await drip()).toMatchObject({ left: { atMost: 2_000 }, priceRange: "20–90 €" });
+    const { headers, body } = await mint.client.admin("GET", `/${event}`);
+    expect(body).toMatchObject({ supplyLeft: 1_234, tellLeft: true, version: 1 });
+    const changed = await mint.client.admin("PATCH", `/${event}`, {
+      body: { tellLeft: false, priceRange: "from 25 €" },
+      headers: { "If-Match": headers.get("ETag")! },
+    });
+    expect(changed.body).toMatchObject({ tellLeft: false, priceRange: "from 25 €" });
+    const after = await drip();
+    expect([after["left"], after["priceRange"]]).toEqual([undefined, "from 25 €"]);
+    const stored = (await postgresStore(mint.database).loadEvent(event))!;
+    expect(stored.facts.supply.left).toEqual({ atMost: 1_234, seq: 1 });
+  });
+
   it("an event that an older mint made has the default span, no plan and no budget", async () => {
     const event = await newEvent();
     const { sql } = mint.database;
     await sql`
-      update events set settings = settings - 'lastCallSeconds' - 'ratePlan' - 'approximationBudget'
+      update events set settings = settings - 'lastCallSeconds' - 'ratePlan' - 'approximationBudget' - 'priceRange' - 'tellLeft'
        where event = ${event}`;
     const stored = (await postgresStore(mint.database).loadEvent(event))!;
     expect(stored.settings).toMatchObject({
       lastCallSeconds: 600,
       ratePlan: [],
       approximationBudget: 0,
+      ...{ priceRange: "", tellLeft: true },
     });
   });
 
@@ -119,6 +141,11 @@ describe("PUT /v1/supply/events/{event}", () => {
       { soldOut: true, seq: 2 ** 53 },
       { soldOut: true, seq: 1, more: 1 },
       { soldOut: true, lastCall: "yes", seq: 1 },
+      { soldOut: true, left: -1, seq: 1 },
+      { soldOut: true, left: 0.5, seq: 1 },
+      { soldOut: true, left: "5", seq: 1 },
+      { soldOut: true, left: null, seq: 1 },
+      { soldOut: true, left: 1_000_000_000_001, seq: 1 },
       [],
       null,
       "{",
@@ -127,6 +154,8 @@ describe("PUT /v1/supply/events/{event}", () => {
         400,
       );
     }
+    expect((await mint.client.admin("GET", `/${event}`)).body.supplyLeft).toBeUndefined();
+    expect(await stateOf(event)).toBe("open");
     expect((await mint.client.report("nowhere", { soldOut: true, seq: 1 })).status).toBe(404);
     await mint.client.admin("POST", `/${event}/end`);
     expect((await mint.client.report(event, { soldOut: true, seq: 1 })).status).toBe(204);

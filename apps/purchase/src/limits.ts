@@ -97,8 +97,8 @@ export const PACE_SPAN_MS_MIN = 10_000;
 /** From which age on the drip's rate is asked for again, and up to which it is gone by. */
 export const RATE_STALE_MS = 15_000;
 export const RATE_KNOWN_MS: number = 2 * RATE_STALE_MS;
-/** How often a mint that knows no last call is told of one again: it may know it by then. */
-export const LAST_CALL_RETRY_MS = 60_000;
+/** How often a mint that does not know all that is reported is told all of it again: it may know it by then. */
+export const NOT_UNDERSTOOD_RETRY_MS = 60_000;
 
 /** What is due of the mint's statements is looked at this often. */
 export const FEED_TICK_MS = 250;

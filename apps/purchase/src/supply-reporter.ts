@@ -1,13 +1,13 @@
 /**
- * Tells the mint when an event is sold out, and when something is left again, and whether what is left will last, until
- * it is heard, and once a minute after that: a database that failed over may have forgotten it. Every instance does so
+ * Tells the mint when an event is sold out, and when something is left again, whether what is left will last, and about how
+ * much it is, until it is heard, and once a minute after that: a database that failed over may have forgotten it. Every instance does so
  * for every event: a report is one row of one sequence, and the mint ignores older ones.
  */
 import { AppError } from "@vestibule/kernel/app-error";
 import type { Log } from "@vestibule/service/log";
 import type { LastCalls } from "./last-calls.ts";
 import {
-  LAST_CALL_RETRY_MS,
+  NOT_UNDERSTOOD_RETRY_MS,
   SUPPLY_LOOK_MS,
   SUPPLY_REPEAT_MS,
   SUPPLY_RETRY_MS,
@@ -40,7 +40,7 @@ export interface ReporterOptions extends TellOptions {
 const TICKS_PER_LOOK = Math.round(SUPPLY_LOOK_MS / SUPPLY_RETRY_MS);
 const TICKS_MAX = Math.round(SUPPLY_RETRY_MS_MAX / SUPPLY_RETRY_MS);
 const REPEAT_TICKS = Math.round(SUPPLY_REPEAT_MS / SUPPLY_RETRY_MS);
-const LAST_CALL_RETRY_TICKS = Math.round(LAST_CALL_RETRY_MS / SUPPLY_RETRY_MS);
+const NOT_UNDERSTOOD_RETRY_TICKS = Math.round(NOT_UNDERSTOOD_RETRY_MS / SUPPLY_RETRY_MS);
 
 export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
   const { supply, lastCalls, rate, events, clock, log } = options;
@@ -48,7 +48,7 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
   const busy = new Map<string, { again: boolean; done: Promise<void> }>();
   /** Reports that were not heard: how often, and from which tick on they are tried again. */
   const failed = new Map<string, { times: number; fromTick: number }>();
-  /** Where the last call was not understood: from which tick on it is told again. What is sold out is told at once. */
+  /** Where not all was understood: from which tick on that is told again. What is understood is told at once. */
   const postponed = new Map<string, number>();
   /** In which tick each event was last told of, or first seen. */
   const toldIn = new Map<string, number>();
@@ -70,8 +70,8 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
       if (!again) log.info("supply-reported", { ...report, heard });
       failed.delete(event);
       toldIn.set(event, ticks);
-      if (heard === "sold-out") postponed.set(event, ticks + LAST_CALL_RETRY_TICKS);
-      else postponed.delete(event);
+      if (heard === "all") postponed.delete(event);
+      else postponed.set(event, ticks + NOT_UNDERSTOOD_RETRY_TICKS);
       return;
     }
     const times = (failed.get(event)?.times ?? 0) + 1;
@@ -88,7 +88,7 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
 
   /** Whether there is anything to tell of it. */
   function isDue(level: SupplyLevel): boolean {
-    const { event, soldOut, told, unheard, wasTold } = level;
+    const { event, soldOut, unsold, told, unheard, wasTold } = level;
     if (!toldIn.has(event)) toldIn.set(event, ticks);
     const isLastCall = lastCalls.judge(event, {
       ...level,
@@ -100,8 +100,9 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
     return (
       soldOut !== told.soldOut ||
       (isLastCall ?? told.lastCall) !== told.lastCall ||
+      unsold !== told.unsold ||
       unheard.soldOut ||
-      (unheard.lastCall && ticks >= (postponed.get(event) ?? 0)) ||
+      ((unheard.lastCall || unheard.unsold) && ticks >= (postponed.get(event) ?? 0)) ||
       (wasTold && isOld(event))
     );
   }

@@ -1,10 +1,10 @@
-/** One report to the mint that leads, of this release or the one before. */
+/** One report to the mint that leads, of this release or an older one. */
 import type { MintOrder } from "@vestibule/feed/mint-order";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Log } from "@vestibule/service/log";
 import type { Secret } from "@vestibule/service/secret";
 import { SUPPLY_DEADLINE_MS } from "./limits.ts";
-import type { PendingReport } from "./supply.ts";
+import type { Heard, PendingReport } from "./supply.ts";
 
 /** One PUT. The answer's status; `undefined` when there was none within the deadline. Never rejects. */
 export type PutReport = (request: {
@@ -14,8 +14,7 @@ export type PutReport = (request: {
   readonly deadlineMs: number;
 }) => Promise<number | undefined>;
 
-/** `sold-out`: by a mint that knows no last call. */
-export type Hearing = "all" | "sold-out" | "nothing";
+export type Hearing = Heard | "nothing";
 
 export interface TellOptions {
   readonly mints: MintOrder;
@@ -27,12 +26,12 @@ export interface TellOptions {
 
 /** The mint heard it. Anything else, also another success, is not its answer. */
 const HEARD = 204;
-/** A mint from before there was a last call refuses a report that has one. */
+/** A mint refuses a report with a member from after its time: it is told the rest. */
 const NOT_UNDERSTOOD = 400;
 
 export async function tellMint(options: TellOptions, report: PendingReport): Promise<Hearing> {
   const { mints, token, put, clock, log } = options;
-  const { event, soldOut, lastCall, seq, soldOutHeard } = report;
+  const { event, seq } = report;
   const ask = (url: string, body: object): Promise<number | undefined> =>
     put({
       url,
@@ -42,16 +41,39 @@ export async function tellMint(options: TellOptions, report: PendingReport): Pro
     });
   for (const base of mints.urls(clock.now())) {
     const url = `${base}/v1/supply/events/${event}`;
-    let status = await ask(url, { soldOut, lastCall, seq });
-    const isOlder = status === NOT_UNDERSTOOD;
-    if (isOlder && soldOutHeard) return "sold-out";
-    if (isOlder) status = await ask(url, { soldOut, seq });
-    if (status === HEARD) {
-      mints.worked(base);
-      return isOlder ? "sold-out" : "all";
+    let status: number | undefined;
+    for (const { heard, body, isKnown } of wordingsOf(report)) {
+      if (isKnown) return heard;
+      status = await ask(url, body);
+      if (status === HEARD) {
+        mints.worked(base);
+        return heard;
+      }
+      if (status !== NOT_UNDERSTOOD) break;
     }
     if (status === undefined || status >= 500) mints.failed(base, clock.now());
     log.info("supply-report-not-heard", { event, seq, url, status: status ?? null });
   }
   return "nothing";
+}
+
+interface Wording {
+  readonly heard: Heard;
+  readonly body: object;
+  /** A mint that takes no more than this has taken it already. */
+  readonly isKnown: boolean;
+}
+
+/** The newest first. */
+function wordingsOf(report: PendingReport): readonly Wording[] {
+  const { soldOut, lastCall, left, seq, soldOutHeard, lastCallHeard } = report;
+  return [
+    { heard: "all", body: { soldOut, lastCall, left, seq }, isKnown: false },
+    ...(left === undefined
+      ? []
+      : [
+          { heard: "last-call" as const, body: { soldOut, lastCall, seq }, isKnown: lastCallHeard },
+        ]),
+    { heard: "sold-out", body: { soldOut, seq }, isKnown: soldOutHeard },
+  ];
 }

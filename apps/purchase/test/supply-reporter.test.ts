@@ -1,3 +1,4 @@
+import type { SupplyReport } from "@vestibule/contracts/supply-api";
 import { createMintOrder } from "@vestibule/feed/mint-order";
 import { AppError } from "@vestibule/kernel/app-error";
 import { type LogFields, silentLog } from "@vestibule/service/log";
@@ -17,13 +18,20 @@ interface Row {
   readonly seq: number;
   readonly acked: number;
   readonly lastCallAcked: number;
+  readonly unsold: number | undefined;
+  readonly leftAcked: number;
 }
-const FIRST: Row = { soldOut: false, lastCall: false, seq: 1, acked: 1, lastCallAcked: 1 };
+const FIRST: Row = {
+  ...{ soldOut: false, lastCall: false, unsold: undefined },
+  ...{ seq: 1, acked: 1, lastCallAcked: 1, leftAcked: 1 },
+};
 
 /** The table, the stock beside it, and what the pace of selling says of it. */
 let soldOut: Map<string, boolean>;
 let rows: Map<string, Row>;
 let lastCall: Map<string, boolean | undefined>;
+/** The band of what is not sold; an event without one tells none, as before there were any. */
+let unsold: Map<string, number>;
 let events: string[];
 let sent: { url: string; body: string; token: string; deadlineMs: number }[];
 /** What each mint answers, by base address. */
@@ -34,6 +42,7 @@ beforeEach(() => {
   soldOut = new Map();
   rows = new Map();
   lastCall = new Map();
+  unsold = new Map();
   events = ["spring"];
   sent = [];
   answers = new Map(MINTS.map((base) => [base, () => 204]));
@@ -47,28 +56,41 @@ const supply: Supply = {
       return {
         event,
         ...{ left: 1, taken: 0, toldForMs: 0, soldOut: soldOut.get(event) ?? false, told: row },
-        unheard: { soldOut: row.acked < row.seq, lastCall: row.lastCallAcked < row.seq },
+        unsold: unsold.get(event) as number,
+        unheard: {
+          soldOut: row.acked < row.seq,
+          lastCall: row.lastCallAcked < row.seq,
+          unsold: row.leftAcked < row.seq,
+        },
         wasTold: row.seq > 1,
       };
     }),
   look: async (event, { lastCall: wanted, again = false } = {}) => {
     const row = rows.get(event) ?? FIRST;
     const isOut = soldOut.get(event) ?? false;
-    const now = { soldOut: isOut, lastCall: isOut || (wanted ?? row.lastCall) };
-    const isSame = row.soldOut === now.soldOut && row.lastCall === now.lastCall;
+    const left = unsold.get(event);
+    const now = { soldOut: isOut, lastCall: isOut || (wanted ?? row.lastCall), unsold: left };
+    const isSame =
+      row.soldOut === now.soldOut && row.lastCall === now.lastCall && row.unsold === left;
     const next = isSame ? row : { ...row, ...now, seq: row.seq + 1 };
     rows.set(event, next);
-    const soldOutHeard = next.acked >= next.seq;
-    const isHeard = soldOutHeard && next.lastCallAcked >= next.seq;
-    if (isHeard && !(again && next.seq > 1)) return undefined;
-    return { event, ...now, seq: next.seq, soldOutHeard };
+    const { seq } = next;
+    const heard = { soldOutHeard: next.acked >= seq, lastCallHeard: next.lastCallAcked >= seq };
+    const isHeard = heard.soldOutHeard && heard.lastCallHeard && next.leftAcked >= seq;
+    if (isHeard && !(again && seq > 1)) return undefined;
+    const { soldOut: out, lastCall: last } = now;
+    return {
+      ...{ event, soldOut: out, lastCall: last, seq, ...heard },
+      ...(left === undefined ? {} : { left }),
+    };
   },
   acknowledge: async ({ event, seq }, heard) => {
     const row = rows.get(event);
     if (row === undefined) return;
     const acked = Math.max(row.acked, seq);
-    const lastCallAcked = heard === "all" ? Math.max(row.lastCallAcked, seq) : row.lastCallAcked;
-    rows.set(event, { ...row, acked, lastCallAcked });
+    const lastCallAcked = heard === "sold-out" ? row.lastCallAcked : seq;
+    const leftAcked = heard === "all" ? seq : row.leftAcked;
+    rows.set(event, { ...row, acked, lastCallAcked, leftAcked });
   },
 };
 
@@ -92,8 +114,7 @@ function reporterOf(over: Partial<Supply> = {}) {
   });
 }
 
-const bodies = () =>
-  sent.map(({ body }) => JSON.parse(body) as { soldOut: boolean; lastCall?: boolean; seq: number });
+const bodies = () => sent.map(({ body }) => JSON.parse(body) as SupplyReport);
 
 test("the last seat is told at once, to the first mint that hears it, and once", async () => {
   const reporter = reporterOf();
@@ -271,6 +292,49 @@ test("what is sold out is told with the last call that there is", async () => {
   reporter.look("spring");
   await reporter.idle();
   expect(bodies().at(-1)).toEqual({ soldOut: true, lastCall: true, seq: 3 });
+});
+
+test("how much is left is told when its band changes, not for each sale, and once a minute after that", async () => {
+  const reporter = reporterOf();
+  const pass = async (seconds: number) => {
+    for (let ticks = 0; ticks < 2 * seconds; ticks += 1) await reporter.tick();
+  };
+  for (const band of [100, 100, 50, 50, 50, 100]) {
+    unsold.set("spring", band);
+    await pass(5);
+  }
+  const told = [
+    { soldOut: false, lastCall: false, left: 100, seq: 2 },
+    { soldOut: false, lastCall: false, left: 50, seq: 3 },
+    { soldOut: false, lastCall: false, left: 100, seq: 4 },
+  ];
+  expect(bodies()).toEqual(told);
+  await pass(120);
+  expect(bodies()).toEqual([...told, told[2], told[2]]);
+});
+
+test("a mint from before it was told how much is left hears the rest at once, and is asked once a minute", async () => {
+  const answer = () => (bodies().at(-1)?.left === undefined ? 204 : 400);
+  for (const base of MINTS) answers.set(base, answer);
+  const reporter = reporterOf();
+  unsold.set("spring", 50);
+  lastCall.set("spring", true);
+  await reporter.tick();
+  await reporter.tick();
+  expect(bodies()).toEqual([
+    { soldOut: false, lastCall: true, left: 50, seq: 2 },
+    { soldOut: false, lastCall: true, seq: 2 },
+  ]);
+  expect(rows.get("spring")).toMatchObject({ acked: 2, lastCallAcked: 2, leftAcked: 1 });
+  soldOut.set("spring", true);
+  reporter.look("spring");
+  await reporter.idle();
+  expect(bodies().at(-1)).toEqual({ soldOut: true, lastCall: true, seq: 3 });
+  for (const base of MINTS) answers.set(base, () => 204);
+  sent.length = 0;
+  for (let ticks = 0; ticks < 122; ticks += 1) await reporter.tick();
+  expect(bodies()).toEqual([{ soldOut: true, lastCall: true, left: 50, seq: 3 }]);
+  expect(rows.get("spring")).toMatchObject({ leftAcked: 3 });
 });
 
 describe("a mint from before there was a last call", () => {

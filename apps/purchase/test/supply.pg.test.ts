@@ -34,7 +34,7 @@ const told = () => {
 };
 const row = async () => {
   const [found] = await world.database.sql`
-    select sold_out as "soldOut", acked_seq = seq and last_call_acked_seq = seq as heard from supply where event = ${EVENT}`;
+    select sold_out as "soldOut", acked_seq = seq and last_call_acked_seq = seq and left_acked_seq = seq as heard from supply where event = ${EVENT}`;
   return found;
 };
 
@@ -115,21 +115,19 @@ test("a failover that lost the last commits: what is told afterwards is above al
     if (isRowLost) await world.database.sql`delete from supply`;
     else {
       await world.database
-        .sql`update supply set sold_out = false, seq = 1, acked_seq = 1, last_call_acked_seq = 1`;
+        .sql`update supply set sold_out = false, seq = 1, acked_seq = 1, last_call_acked_seq = 1, left_acked_seq = 1`;
     }
     await expect.poll(row, { timeout: 3_000 }).toEqual({ soldOut: true, heard: true });
     expect(reports().at(-1)!.seq).toBeGreaterThan(heard);
   }
 });
 
-test("an event without stock, and one with some left, are never told of", async () => {
+test("an event without stock is never told of; one with some left is told of about how much", async () => {
   await world.setStock("autumn", "seat", 2);
   const levels = await supply.levels([EVENT, "autumn", "winter"]);
   expect(levels.map(({ event }) => event)).toEqual(["autumn", EVENT]);
   expect(await supply.look("winter")).toBeUndefined();
-  expect(await supply.look("autumn")).toBeUndefined();
-  expect(await supply.look("autumn", { again: true })).toBeUndefined();
-  expect(levels.map(({ wasTold }) => wasTold)).toEqual([false, false]);
+  expect(await supply.look("autumn", { again: true })).toMatchObject({ soldOut: false, left: 9 });
   expect(await createStock(world.database).skus([EVENT, "autumn", "winter"])).toEqual([
     { event: "autumn", sku: "seat", perPurchaseMax: 100 },
     { event: EVENT, sku: "box", perPurchaseMax: 100 },
@@ -138,7 +136,30 @@ test("an event without stock, and one with some left, are never told of", async 
   expect(reports().filter(({ soldOut }) => soldOut)).toEqual([]);
 });
 
-const lastCalls = () => reports().map(({ lastCall }) => lastCall);
+/** Of each report that says something else of it than the one before. */
+const lastCalls = () =>
+  reports()
+    .map(({ lastCall }) => lastCall ?? false)
+    .filter((said, index, all) => said !== (all[index - 1] ?? false));
+
+test("what is left is told as a band, with what is held in it, and again only when the band is another", async () => {
+  const lefts = () => [...new Map(reports().map(({ seq, left }) => [seq, left])).values()];
+  await world.setStock(EVENT, "balcony", 51);
+  await expect.poll(() => lefts().at(-1), { timeout: 4_000 }).toBe(100);
+  const body = { sku: "balcony", quantity: 3 };
+  const held = await world.buy(await world.fan(), { path: "holds", body });
+  expect(held.status).toBe(201);
+  await buy("balcony");
+  await buy("balcony");
+  // 51 are not sold, 3 of them are held.
+  expect((await supply.levels([EVENT]))[0]).toMatchObject({ left: 48, unsold: 100 });
+  const before = lefts();
+  await supply.look(EVENT);
+  expect(lefts()).toEqual(before);
+  await buy("balcony");
+  await expect.poll(() => lefts().at(-1), { timeout: 4_000 }).toBe(50);
+  await expect.poll(row).toEqual({ soldOut: false, heard: true });
+});
 
 test("what the drip can bring the buyers of within two minutes is in its last call at once, by one report", async () => {
   // 60 a minute: 240 of them.
@@ -159,13 +180,16 @@ test("of many who find it at once one writes a last call down, and it is due unt
   const looks = await Promise.all(many(20, () => supply.look("winter", { lastCall: true })));
   expect(new Set(looks.map((report) => report?.seq)).size).toBe(1);
   const [report] = looks;
-  expect(report).toMatchObject({ soldOut: false, lastCall: true, soldOutHeard: false });
+  expect(report).toMatchObject({ soldOut: false, lastCall: true, left: 9, soldOutHeard: false });
   await supply.acknowledge(report!, "sold-out");
   expect(await supply.look("winter")).toEqual({ ...report, soldOutHeard: true });
+  await supply.acknowledge(report!, "last-call");
+  const mostly = { ...report, soldOutHeard: true, lastCallHeard: true };
+  expect(await supply.look("winter")).toEqual(mostly);
   await supply.acknowledge(report!, "all");
   expect(await supply.look("winter", { lastCall: true })).toBeUndefined();
   // A mint may have forgotten it.
-  expect(await supply.look("winter", { again: true })).toEqual({ ...report, soldOutHeard: true });
+  expect(await supply.look("winter", { again: true })).toEqual(mostly);
   expect((await supply.levels(["winter"]))[0]).toMatchObject({ wasTold: true });
   const over = await supply.look("winter", { lastCall: false });
   expect(over).toMatchObject({ soldOut: false, lastCall: false });
@@ -178,7 +202,7 @@ test("a mint that knows no last call hears that all is gone; a newer one that fo
   await buy("box");
   await expect.poll(told, { timeout: 5_000 }).toEqual([true]);
   const unheard = async () => (await supply.levels([EVENT]))[0]?.unheard;
-  await expect.poll(unheard).toEqual({ soldOut: false, lastCall: true });
+  await expect.poll(unheard).toEqual({ soldOut: false, lastCall: true, unsold: true });
   expect(await supply.look(EVENT)).toMatchObject({ soldOut: true, soldOutHeard: true });
 });
 

@@ -17,6 +17,7 @@ import {
   OVERDRIVE_PERCENT_DEFAULT,
   OVERDRIVE_PERCENT_MAX,
   OVERDRIVE_PERCENT_MIN,
+  PRICE_RANGE_CHARS_MAX,
   RATE_PER_MINUTE_MAX,
   RATE_PER_MINUTE_MIN,
   RATE_PLAN_ENTRIES_MAX,
@@ -189,6 +190,10 @@ const shape = {
     z.string().check(z.regex(/^#[0-9a-f]{6}$/, "Must be a colour like #0b6e4f, in lower case")),
     "#0b6e4f",
   ),
+  /** What the pieces cost, in the organizer's words and currency, for everybody who waits: "20–90 €". */
+  priceRange: z._default(line(PRICE_RANGE_CHARS_MAX), ""),
+  /** Whether those who wait are told how much is left, as a band. */
+  tellLeft: z._default(z.boolean(), true),
 };
 
 /** The body of `POST /v1/admin/events`. Unknown members are refused. */
@@ -215,6 +220,8 @@ export const eventChangeSchema = z.partial(
     lastCallSeconds: whole(0, LAST_CALL_SECONDS_MAX),
     presence,
     freezeKeys: z.boolean(),
+    priceRange: line(PRICE_RANGE_CHARS_MAX),
+    tellLeft: z.boolean(),
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;

@@ -40,6 +40,7 @@ export const APPROXIMATION_BUDGET_MAX = 1_000_000;
 export const SLUG_CHARS_MAX = 64;
 export const TITLE_CHARS_MAX = 200;
 export const NOTICE_CHARS_MAX = 500;
+export const PRICE_RANGE_CHARS_MAX = 100;
 export const ROUTES_PER_EVENT_MAX = 64;
 export const ROUTE_CHARS_MAX = 200;
 export const EVENTS_MAX = 200;
@@ -120,6 +121,8 @@ export const LINE_KEY_RETIRING_SECONDS: number =
 
 export const IDEMPOTENCY_KEY_CHARS_MAX = 200;
 export const SKU_CHARS_MAX = 64;
+/** What a supply report may say is left: more than all skus of an event hold together is no figure. */
+export const SUPPLY_LEFT_MAX = 1_000_000_000_000;
 export const QUANTITY_MAX = 100;
 
 /** How long a hold keeps its seats, and by how much its buyer may extend it, once. Set for each sku. */

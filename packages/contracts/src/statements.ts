@@ -38,6 +38,12 @@ const cutSchema = z.object({ since: whole, until: whole });
  */
 const lastCallSchema = z.object({ from: whole, until: whole });
 
+/**
+ * At most so many are left: a band (`bandOf`), 9 meaning fewer than ten. Of pieces; with `turns` of turns, where
+ * `maxAdmissions` leaves fewer of those than there are pieces. What is held counts: it may come back.
+ */
+const leftSchema = z.object({ atMost: whole, turns: z.optional(z.boolean()) });
+
 /** Claims of `vst-drip+jwt` besides the registered ones. Times are epoch milliseconds. */
 export const dripClaimsSchema = z.object({
   iss: z.string(),
@@ -76,6 +82,10 @@ export const dripClaimsSchema = z.object({
   startsAt: z.optional(whole),
   endsAt: whole,
   lastCall: z.optional(lastCallSchema),
+  /** The organizer's words for what it costs; absent when there are none. */
+  priceRange: z.optional(z.string()),
+  /** Absent: nobody said, or the organizer does not tell. */
+  left: z.optional(leftSchema),
 });
 export type DripClaims = z.infer<typeof dripClaimsSchema>;
 

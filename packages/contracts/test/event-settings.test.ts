@@ -36,6 +36,8 @@ test("what an organizer leaves out has its documented default", () => {
       holdingStatus: 200,
       bypass: [],
       notice: "",
+      priceRange: "",
+      tellLeft: true,
     },
   });
 });

@@ -39,6 +39,8 @@ export interface EventView extends EventSettings {
   readonly archivableAt?: number;
   /** Since when the purchase API has nothing left: it may take that back, and then the drip goes on. */
   readonly supplySoldOutAt?: number;
+  /** Pieces that can still be sold, held ones among them, as the purchase API last said. Those who wait hear a band. */
+  readonly supplyLeft?: number;
   /** As in the drip: while it lasts, pages look about every second. */
   readonly lastCall?: { readonly from: number; readonly until: number };
   /** Since when the drip stands still for a fault of the mint's own; see its log. */
@@ -80,6 +82,7 @@ export async function eventView(
     ...(facts.endedAt === undefined ? {} : { endedAt: facts.endedAt }),
     ...(archivable === undefined ? {} : { archivableAt: archivable }),
     ...(facts.supply.outAt === undefined ? {} : { supplySoldOutAt: facts.supply.outAt }),
+    ...(facts.supply.left.atMost === undefined ? {} : { supplyLeft: facts.supply.left.atMost }),
     ...(lastCall === undefined ? {} : { lastCall }),
     ...(failingSince === undefined ? {} : { failingSince }),
   };

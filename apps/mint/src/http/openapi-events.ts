@@ -157,6 +157,7 @@ function eventSchema(settings: Json): Json {
     endedAt: moment,
     archivableAt: moment,
     supplySoldOutAt: moment,
+    supplyLeft: count,
     lastCall: object({ from: moment, until: moment }),
     failingSince: moment,
   } satisfies Record<Exclude<keyof EventView, keyof EventSettings>, Json>;

@@ -23,6 +23,7 @@ import type { EventRecord } from "../store/store.ts";
 import type { EventLine } from "./event-line.ts";
 import { endOf, stateAt } from "./event-state.ts";
 import { lastCallOf } from "./last-call.ts";
+import { leftOf } from "./left.ts";
 
 /** @param seq higher than that of every statement of this event before. */
 export function dripClaims(
@@ -33,6 +34,7 @@ export function dripClaims(
   const { settings, facts, progress } = record;
   const heldSince = facts.hold?.since;
   const lastCall = lastCallOf(record, now);
+  const left = leftOf(record, now);
   const computed = servingNumber(record.segments, now, { heldSince, atLeast: progress.serving });
   return {
     iss: issuer,
@@ -61,6 +63,8 @@ export function dripClaims(
     ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
     endsAt: endOf(settings, facts),
     ...(lastCall === undefined ? {} : { lastCall }),
+    ...(settings.priceRange === "" ? {} : { priceRange: settings.priceRange }),
+    ...(left === undefined ? {} : { left }),
   };
 }
 

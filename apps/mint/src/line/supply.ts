@@ -1,4 +1,4 @@
-/** What the purchase API reports: whether anything is left, and for long. One step, fenced like every other write. */
+/** What the purchase API reports: whether anything is left, for how long, and how much. One step, fenced like every other write. */
 import type { SupplyReport } from "@vestibule/contracts/supply-api";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
@@ -31,14 +31,19 @@ function aheadOfTime(): Error {
   return problem("invalid-settings", { extensions: { errors: [{ field: "seq", message }] } });
 }
 
-/** The two facts go by numbers of their own, since not every report has both. */
-function isNews({ seq, lastCall }: SupplyFacts, report: SupplyReport): boolean {
-  return report.seq > seq || (report.lastCall !== undefined && report.seq > lastCall.seq);
+/** The facts go by numbers of their own, since not every report has all. */
+function isNews({ seq, lastCall, left }: SupplyFacts, report: SupplyReport): boolean {
+  return (
+    report.seq > seq ||
+    (report.lastCall !== undefined && report.seq > lastCall.seq) ||
+    (report.left !== undefined && report.seq > left.seq)
+  );
 }
 
 function heard({ facts }: EventRecord, report: SupplyReport, now: EpochMs): EventChange {
   const before = facts.supply;
-  const supply = heardLastCall(heardSoldOut(before, report, now), { before, report, now });
+  const soldOut = heardSoldOut(before, report, now);
+  const supply = heardLeft(heardLastCall(soldOut, { before, report, now }), report);
   const note = noteOf(before, supply);
   return {
     facts: { ...facts, supply },
@@ -72,7 +77,12 @@ function heardLastCall(
   return { ...supply, lastCall: { at, seq } };
 }
 
-/** One line a report: that all is gone or not any more says more than the rest of it. */
+function heardLeft(supply: SupplyFacts, { left, seq }: SupplyReport): SupplyFacts {
+  if (left === undefined || seq <= supply.left.seq) return supply;
+  return { ...supply, left: { atMost: left, seq } };
+}
+
+/** One line a report, and none for how much is left: that all is gone or not any more says more than the rest of it. */
 function noteOf(before: SupplyFacts, after: SupplyFacts): AuditEntry["action"] | undefined {
   const isOut = after.outAt !== undefined;
   if ((before.outAt !== undefined) !== isOut) return isOut ? "supply-out" : "supply-back";

@@ -84,6 +84,8 @@ const LATER = {
   presence: "auto",
   ratePlan: [],
   approximationBudget: 0,
+  priceRange: "",
+  tellLeft: true,
 } satisfies Partial<EventSettings>;
 type Later = keyof typeof LATER;
 
@@ -101,6 +103,8 @@ interface EventRow {
   supply_seq: number;
   supply_last_call_at_ms: number | null;
   supply_last_call_seq: number;
+  supply_left: number | null;
+  supply_left_seq: number;
   reserved: number;
   line_version: number;
   next_number: number;
@@ -203,6 +207,7 @@ function toRecord(row: EventRow, parts: Parts): EventRecord {
         outAt: moment(row.supply_out_at_ms),
         seq: row.supply_seq,
         lastCall: { at: moment(row.supply_last_call_at_ms), seq: row.supply_last_call_seq },
+        left: { atMost: row.supply_left ?? undefined, seq: row.supply_left_seq },
       },
     },
     progress: {

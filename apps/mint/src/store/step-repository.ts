@@ -202,7 +202,9 @@ async function changeEvent(
                   ended_at_ms = ${facts.endedAt ?? null},
                   supply_out_at_ms = ${facts.supply.outAt ?? null}, supply_seq = ${facts.supply.seq},
                   supply_last_call_at_ms = ${facts.supply.lastCall.at ?? null},
-                  supply_last_call_seq = ${facts.supply.lastCall.seq}`
+                  supply_last_call_seq = ${facts.supply.lastCall.seq},
+                  supply_left = ${facts.supply.left.atMost ?? null},
+                  supply_left_seq = ${facts.supply.left.seq}`
       }
       ${
         progress === undefined || line === undefined

@@ -112,12 +112,20 @@ export interface SupplyFacts {
   /** Of the last report that was heard; 0: none was. */
   readonly seq: number;
   readonly lastCall: LastCallFacts;
+  readonly left: LeftFacts;
 }
 
 /** By reports that say something of it: an older purchase API's do not. */
 export interface LastCallFacts {
   /** Since when what is left may not last, or when it last came back after all was gone. */
   readonly at: EpochMs | undefined;
+  readonly seq: number;
+}
+
+/** By reports that say something of it. Told to those who wait, and used for nothing else. */
+export interface LeftFacts {
+  /** Pieces that can still be sold, held ones among them. */
+  readonly atMost: number | undefined;
   readonly seq: number;
 }
 

@@ -56,15 +56,19 @@ export function creditConformance(make: () => Promise<StoreUnderTest>): void {
     const { store, event, step } = await served();
     const { facts, version } = (await store.loadEvent(event))!;
     const never = { at: undefined, seq: 0 };
-    expect(facts.supply).toEqual({ outAt: undefined, seq: 0, lastCall: never });
-    const lastCall = { at, seq: 4 };
+    const unsaid = { atMost: undefined, seq: 0 };
+    expect(facts.supply).toEqual({ outAt: undefined, seq: 0, lastCall: never, left: unsaid });
+    const [lastCall, left] = [
+      { at, seq: 4 },
+      { atMost: 1_000_000_000_000, seq: 3 },
+    ];
     const note = { actor: "supply", action: "supply-out", detail: { seq: 4 } };
-    await step({ facts: { ...facts, supply: { outAt: at, seq: 4, lastCall } }, note });
+    await step({ facts: { ...facts, supply: { outAt: at, seq: 4, lastCall, left } }, note });
     expect(await store.loadEvent(event)).toMatchObject({
-      facts: { supply: { outAt: at, seq: 4, lastCall } },
+      facts: { supply: { outAt: at, seq: 4, lastCall, left } },
       version,
     });
-    const back = { outAt: undefined, seq: 6, lastCall: { at: undefined, seq: 5 } };
+    const back = { outAt: undefined, seq: 6, lastCall: { at: undefined, seq: 5 }, left: unsaid };
     await step({ facts: { ...facts, supply: back } });
     expect((await store.loadEvent(event))!.facts.supply).toEqual(back);
   });

@@ -217,7 +217,12 @@ export class MemoryStore implements MintStore {
         createdAt: at,
         facts: {
           ...{ hold: undefined, soldoutAt: undefined, endedAt: undefined },
-          supply: { outAt: undefined, seq: 0, lastCall: { at: undefined, seq: 0 } },
+          supply: {
+            outAt: undefined,
+            seq: 0,
+            lastCall: { at: undefined, seq: 0 },
+            left: { atMost: undefined, seq: 0 },
+          },
         },
         progress: {
           line: { nextNumber: ticketNumber(1), frontier: epochMs(0), giveBackMicro: 0, granted: 0 },

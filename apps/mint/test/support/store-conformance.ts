@@ -474,7 +474,12 @@ export function storeConformance(make: () => Promise<StoreUnderTest>): void {
   it("writes down what an organizer did, together with the deed", async () => {
     const { store, lead, event } = await committed();
     const hold = { since: at, scope: "all" as const, reason: "door" };
-    const supply = { outAt: undefined, seq: 0, lastCall: { at: undefined, seq: 0 } };
+    const supply = {
+      outAt: undefined,
+      seq: 0,
+      lastCall: { at: undefined, seq: 0 },
+      left: { atMost: undefined, seq: 0 },
+    };
     const facts = { hold, soldoutAt: undefined, endedAt: undefined, supply };
     await store.step(lead, {
       event,
