@@ -1,6 +1,7 @@
-/** The three requests of the page. A failure is a value: the page has an answer to each. */
+/** The requests of whoever waits. A failure is a value: there is an answer to each. */
 import type { CreditUsed, EdgeClaimAnswer, EdgeJoinAnswer } from "@vestibule/contracts/line-api";
 import type { DripView } from "@vestibule/contracts/statements";
+import type { TokenKeeper } from "./tokens.ts";
 
 /** What the line client asks of its platform: `fetch` and its options are the web's. */
 export interface LinePorts {
@@ -11,7 +12,7 @@ export interface LinePorts {
 }
 
 export interface LineRequest {
-  readonly method?: "POST";
+  readonly method?: "POST" | "DELETE";
   readonly credentials: "omit" | "same-origin";
   readonly cache: "no-cache" | "no-store";
   readonly headers?: Readonly<Record<string, string>>;
@@ -25,63 +26,94 @@ export interface LineResponse {
   json(): Promise<unknown>;
 }
 
+export interface LineOptions {
+  /** Of the site that the sale is on, `https://shop.example`. Absent: the page's own. */
+  readonly origin?: string;
+  /** Absent: cookies are the browser's to keep, and to send. */
+  readonly tokens?: TokenKeeper;
+}
+
 export type Reply<Body> =
   | { readonly ok: true; readonly body: Body; readonly receivedAt: number }
-  | {
-      readonly ok: false;
-      /** 0: no answer at all. */
-      readonly status: number;
-      readonly retryAfterMs: number;
-      readonly reason: unknown;
-      /** Of a claim with a credit: it has done what it can. */
-      readonly creditUsed: boolean;
-      /** Of a claim that came too late: the order of whoever has bought. */
-      readonly order?: string | undefined;
-    };
+  | Refusal;
+
+export interface Refusal extends ProblemMembers {
+  readonly ok: false;
+  /** 0: no answer at all. */
+  readonly status: number;
+  /** 0: nothing was advised. */
+  readonly retryAfterMs: number;
+}
+
+/** Members of problem documents that decide what comes next. */
+interface ProblemMembers {
+  readonly type?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Of a claim with a credit: it has done what it can. */
+  readonly creditUsed?: CreditUsed["creditUsed"] | undefined;
+  /** Of a claim that came too late: the order of whoever has bought. */
+  readonly order?: string | undefined;
+  /** Of a join that came too early. */
+  readonly joinableAt?: number | undefined;
+}
 
 export interface LineClient {
   drip(): Promise<Reply<DripView>>;
+  /** `GET` of what is below the event's address: `/me`, or the event itself. */
+  ask<Body>(path: string): Promise<Reply<Body>>;
   join(): Promise<Reply<EdgeJoinAnswer>>;
   /** `said`: the fan has said that they are there. */
   claim(said: boolean): Promise<Reply<EdgeClaimAnswer>>;
 }
 
-interface Refused extends CreditUsed {
-  readonly reason?: unknown;
-  readonly order?: string;
-}
+const RETRY_AFTER_SECONDS_MAX = 86_400;
 
-export function createLineClient(event: string, ports: LinePorts): LineClient {
-  const base = `/_vestibule/events/${event}/`;
-  const call = async <Body>(
-    path: string,
-    init: LineRequest,
-    headers: Readonly<Record<string, string>> = {},
-  ): Promise<Reply<Body>> => {
-    try {
-      const response = await ports.fetch(base + path, {
-        ...init,
-        headers: { Accept: "application/json", ...headers },
-      });
-      const body = (await response.json()) as Body & Refused;
-      if (response.ok) return { ok: true, body, receivedAt: ports.now() };
-      const seconds = Number(response.headers.get("Retry-After"));
-      const retryAfterMs = seconds > 0 && seconds < 86_400 ? seconds * 1000 : 0;
-      const { reason, creditUsed = false, order } = body;
-      return { ok: false, status: response.status, retryAfterMs, reason, creditUsed, order };
-    } catch {
-      return { ok: false, status: 0, retryAfterMs: 0, reason: undefined, creditUsed: false };
-    }
+export function createLineClient(
+  event: string,
+  ports: LinePorts,
+  { origin = "", tokens }: LineOptions = {},
+): LineClient {
+  const base = `${origin}/_vestibule/events/${event}`;
+  const mine = {
+    credentials: tokens === undefined ? ("same-origin" as const) : ("omit" as const),
+    cache: "no-store" as const,
   };
-  const post: LineRequest = { method: "POST", credentials: "same-origin", cache: "no-store" };
-  const confirmed: LineRequest = { ...post, body: JSON.stringify({ confirmed: true }) };
-  const json = { "Content-Type": "application/json" };
+  async function call<Body>(path: string, request: LineRequest): Promise<Reply<Body>> {
+    try {
+      const headers = { Accept: "application/json", ...request.headers };
+      const response = await ports.fetch(base + path, { ...request, headers });
+      const body = await response.json();
+      if (response.ok) return { ok: true, body: body as Body, receivedAt: ports.now() };
+      const seconds = Number(response.headers.get("Retry-After"));
+      const retryAfterMs = seconds > 0 && seconds < RETRY_AFTER_SECONDS_MAX ? seconds * 1000 : 0;
+      return { ...(body as ProblemMembers), ok: false, status: response.status, retryAfterMs };
+    } catch {
+      return { ok: false, status: 0, retryAfterMs: 0 };
+    }
+  }
+  const shown = (): Readonly<Record<string, string>> => tokens?.headers() ?? {};
   return {
-    drip: () => call<DripView>("drip", { credentials: "omit", cache: "no-cache" }),
-    join: () => call<EdgeJoinAnswer>("tickets", post),
-    claim: (said) =>
-      said
-        ? call<EdgeClaimAnswer>("admissions", confirmed, json)
-        : call<EdgeClaimAnswer>("admissions", post),
+    drip: () => call("/drip", { credentials: "omit", cache: "no-cache" }),
+    ask: (path) => call(path, { ...mine, headers: shown() }),
+    async join() {
+      const request = { method: "POST", ...mine, headers: shown() } as const;
+      const reply = await call<EdgeJoinAnswer>("/tickets", request);
+      if (reply.ok) tokens?.joined(reply.body);
+      return reply;
+    },
+    async claim(said) {
+      const json = said ? { "Content-Type": "application/json" } : undefined;
+      const body = said ? { body: JSON.stringify({ confirmed: true }) } : undefined;
+      const request = {
+        method: "POST",
+        ...mine,
+        headers: { ...shown(), ...json },
+        ...body,
+      } as const;
+      const reply = await call<EdgeClaimAnswer>("/admissions", request);
+      if (reply.ok) tokens?.claimed(reply.body);
+      else if (reply.creditUsed === true || reply.status === 410) tokens?.creditSpent();
+      return reply;
+    },
   };
 }

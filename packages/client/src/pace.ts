@@ -25,3 +25,5 @@ export const SHUT_SOONEST_MS = 300_000;
 export const PASSED_SPREAD_MS = 300;
 /** Two clocks of one device that part by more than this: one of them was changed, or slept. */
 export const CLOCK_JUMP_MS = 2_000;
+/** The timers of a page that was hidden for long may fire once in this time only (Chromium: one wake a minute after five minutes). */
+export const HIDDEN_WAKE_MS = 60_000;

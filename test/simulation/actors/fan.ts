@@ -1,6 +1,6 @@
 /**
  * A fan with a browser: tabs that share one cookie jar, and look, claim and move in as the holding page does: the real
- * view of the drip, the real poll schedule, and the delays of `apps/edge/src/page/client/waiting.browser.ts`.
+ * view of the drip, the real poll schedule, and the delays of `packages/client/src/waiting.ts`.
  */
 import { opensForJoins, type View, viewOf } from "@vestibule/client/view";
 import type { DripView, ManifestEvent } from "@vestibule/contracts/statements";

@@ -1,25 +1,13 @@
 /** The page as text. Everything that is not ours is escaped; nothing is written into a script (AO-06). */
-import type { Condition, PageSettings, View } from "@vestibule/client/view";
+import type { PlaceData } from "@vestibule/client/place";
+import type { View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import type { Accent } from "./accent.ts";
 import type { Language } from "./languages.ts";
 import type { Words } from "./words.ts";
 
 /** What the script starts from. It asks for the drip itself. */
-export interface PageData {
-  readonly settings: PageSettings;
-  /** By this location's clock when it wrote the page. */
-  readonly now: number;
-  readonly number?: number | undefined;
-  readonly condition?: Condition | undefined;
-  readonly credit?: boolean | undefined;
-  readonly missed?: boolean | undefined;
-  readonly owed?: boolean | undefined;
-  readonly order?: string | undefined;
-  /** Of an admission that was shown: the slot that it is for, which is still to open. */
-  readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
-  /** An admission was shown, and only a fault of ours is in its way. */
-  readonly returns?: boolean | undefined;
+export interface PageData extends PlaceData {
   /** Of the answer to a form: the address to load instead of sending that again. */
   readonly back?: string | undefined;
   readonly title: string;

@@ -1,12 +1,12 @@
 /** What the page hears of its reader and its device. */
 export interface Listener {
   /** Presses of the buttons, by the names of their forms. */
-  readonly join: () => unknown;
-  readonly confirm: () => unknown;
-  readonly enter: () => unknown;
+  join(): Promise<void>;
+  confirm(): Promise<void>;
+  enter(): Promise<void>;
   /** Seen again, back from history, or connected again. */
-  readonly wake: () => void;
-  readonly offline: () => void;
+  wake(): void;
+  offline(): void;
 }
 
 export function listen(to: Listener): void {
@@ -22,6 +22,6 @@ export function listen(to: Listener): void {
   addEventListener("pageshow", (event) => {
     if (event.persisted) to.wake();
   });
-  addEventListener("online", to.wake);
-  addEventListener("offline", to.offline);
+  addEventListener("online", () => to.wake());
+  addEventListener("offline", () => to.offline());
 }

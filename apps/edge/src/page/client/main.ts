@@ -1,14 +1,36 @@
+import { createLineClient } from "@vestibule/client/line-client";
+import { Waiting } from "@vestibule/client/waiting";
 import type { PageData } from "../markup.ts";
 import type { Texts } from "../texts.ts";
-import { localFormats } from "./paint.browser.ts";
-import { Waiting } from "./waiting.browser.ts";
+import { wordsOf } from "../words.ts";
+import { device } from "./device.browser.ts";
+import { linePorts } from "./line-ports.browser.ts";
+import { listen } from "./listen.browser.ts";
+import { loadAgain, moveIn } from "./moving-in.browser.ts";
+import { localFormats, paint } from "./paint.browser.ts";
 
 document.documentElement.classList.add("js");
 const read = (id: string): unknown => JSON.parse(document.getElementById(id)?.textContent ?? "");
 const data = read("data") as PageData;
+const { settings, back, title } = data;
+const texts = read("texts") as Texts;
+const speech = { texts, formats: localFormats(data.locale) };
+// Reloaded by hand it would send the form again.
+if (back !== undefined) history.replaceState(null, "", back);
+
 const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-new Waiting(
-  data,
-  { texts: read("texts") as Texts, formats: localFormats(data.locale) },
-  performance.timeOrigin + (navigation?.responseStart ?? performance.now()),
-).start();
+const receivedAt = performance.timeOrigin + (navigation?.responseStart ?? performance.now());
+const waiting = new Waiting(data, receivedAt, {
+  device,
+  line: createLineClient(settings.event, linePorts),
+  shell: {
+    show(view, isNews) {
+      // Until there is news the page says what the server wrote.
+      if (isNews) paint(view, wordsOf(view, speech, title), texts);
+    },
+    enter: () => moveIn(settings.event, back),
+    goBack: () => loadAgain(back),
+  },
+});
+listen(waiting);
+waiting.start();

@@ -1,25 +1,38 @@
 /** Named timers: starting one replaces it. And named tasks: each runs once at a time. */
+import type { Device } from "./device.ts";
+
 export type Task = "paint" | "poll" | "join" | "claim" | "enter";
 
-/** `setTimeout` takes 31 bits of milliseconds; beyond, it fires at once. */
+/** Timers of browsers take 31 bits of milliseconds; beyond, they fire at once. */
 const DELAY_MS_MAX = 2_000_000_000;
 
-export class Timers {
+export class Tasks {
+  readonly #device: Device;
   readonly #timers = new Map<Task, number>();
   readonly #busy = new Set<Task>();
 
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
   later(task: Task, delayMs: number, work: () => unknown): void {
-    clearTimeout(this.#timers.get(task));
-    const run = () => {
+    this.cancel(task);
+    const run = (): void => {
       this.#timers.delete(task);
       void work();
     };
-    this.#timers.set(task, setTimeout(run, Math.min(Math.max(0, delayMs), DELAY_MS_MAX)));
+    const delay = Math.min(Math.max(0, delayMs), DELAY_MS_MAX);
+    this.#timers.set(task, this.#device.startTimer(run, delay));
   }
 
   cancel(task: Task): void {
-    clearTimeout(this.#timers.get(task));
+    const timer = this.#timers.get(task);
+    if (timer !== undefined) this.#device.stopTimer(timer);
     this.#timers.delete(task);
+  }
+
+  cancelAll(): void {
+    for (const task of this.#timers.keys()) this.cancel(task);
   }
 
   isSet(task: Task): boolean {

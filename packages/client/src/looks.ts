@@ -1,0 +1,76 @@
+/** When the line is looked at next: the schedule of everybody, and what a moment asks for besides. */
+import { pollDelayMs } from "@vestibule/drip/poll";
+import { claimWindowMs } from "@vestibule/drip/slot";
+import type { Device } from "./device.ts";
+import {
+  FAULT_LOOK_MS,
+  NEWCOMER_ETA_MS,
+  NEWCOMER_LOOKS,
+  NEWCOMER_LOOK_MS,
+  REFUSED_LOOK_MS,
+  SHUT_SOONEST_MS,
+} from "./pace.ts";
+import type { Trouble } from "./trouble.ts";
+import type { View } from "./view.ts";
+
+export class Looks {
+  readonly #device: Device;
+  readonly #trouble: Trouble;
+  #isAtOnce = false;
+  #isSoon = false;
+  #quick = 0;
+
+  constructor(device: Device, trouble: Trouble) {
+    this.#device = device;
+    this.#trouble = trouble;
+  }
+
+  atOnce(): void {
+    this.#isAtOnce = true;
+  }
+
+  soon(): void {
+    this.#isSoon = true;
+  }
+
+  /** A few, quickly one after the other, for as long as the turn may be next. */
+  quickly(): void {
+    this.#quick = NEWCOMER_LOOKS;
+  }
+
+  /** One that nothing may push away. */
+  get isUrgent(): boolean {
+    return this.#isAtOnce || this.#isSoon;
+  }
+
+  /** Milliseconds until the next look. What was asked for is taken by it. */
+  nextMs(view: View): number {
+    const { slot: known, eta, state, soonestMs, isLost, isShut, number, lastCallInMs } = view;
+    const { failures, advisedMs } = this.#trouble;
+    const random = this.#device.random();
+    const hidden = this.#device.isHidden();
+    // What is over says nothing about the slot that makes it good.
+    const slot = state === "credit" ? undefined : known;
+    if (this.#isAtOnce) {
+      this.#isAtOnce = false;
+      return 0;
+    }
+    if (this.#isSoon) {
+      this.#isSoon = false;
+      return REFUSED_LOOK_MS * (1 + random);
+    }
+    const mayBeNext = slot === undefined && (eta?.fromMs ?? Infinity) < NEWCOMER_ETA_MS;
+    if (this.#quick > 0 && mayBeNext && failures === 0) {
+      this.#quick -= 1;
+      return NEWCOMER_LOOK_MS * (0.5 + random);
+    }
+    const delayMs = pollDelayMs({
+      ...{ random, hidden, failures, advisedMs, lastCallInMs },
+      claimWindowMs: claimWindowMs(view.settings),
+      untilTurnMs: slot && slot.opensAt - view.now,
+      soonestMs: isLost || (isShut && number === undefined) ? SHUT_SOONEST_MS : soonestMs,
+    });
+    if (state !== "clock" || hidden) return delayMs;
+    return Math.min(delayMs, (0.5 + this.#device.random() / 2) * FAULT_LOOK_MS);
+  }
+}
