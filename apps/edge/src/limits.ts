@@ -73,6 +73,9 @@ const PAGE_ROUND_TRIP_MS = 130;
 /** Headers that one `Connection` may name; the others it names are forwarded. */
 export const CONNECTION_NAMES_MAX = 32;
 
+/** Pages of one event that are kept for those who ask for the same within a second. */
+export const SHARED_PAGES_MAX = 32;
+
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;
 

@@ -12,12 +12,13 @@ import { dripView } from "../drip-poll.ts";
 import { COOKIES_OUTLIVE_EVENT_MS } from "../limits.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
 import type { Visit } from "../visit.ts";
-import { accentFor } from "./accent.ts";
 import { chosenLanguage } from "./choice.ts";
+import { lookOf } from "./look.ts";
 import { type PageData, pageHtml } from "./markup.ts";
 import { pageBody } from "./page-body.ts";
+import { type PageBytes, sharedPage } from "./page-memo.ts";
 import { wordsOf } from "./words.ts";
-import { formatsOf } from "./zoned.ts";
+import { formatsOf, zoneOf } from "./zoned.ts";
 
 export interface HoldingPage {
   readonly event: ManifestEvent;
@@ -34,8 +35,6 @@ export interface HoldingPage {
   /** A form for the shop has come here instead. */
   readonly unsent?: true;
 }
-
-const NONCE_BYTES = 16;
 
 /** Takes no place, whatever it is asked for: only the script's, or the form's, POST does (HP-10). */
 export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Response> {
@@ -61,31 +60,33 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   const returnPath = page.returnPath ?? returnPathOf(visit, event);
   // The answer to a form is not to be asked for again: it lives where its link leads.
   const back = request.method === "POST" ? returnPath : undefined;
-  // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
-  const isNew =
-    credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET";
-  // Drawn at once, since each drawing is a call into the runtime.
-  const random = edge.randomness.bytes(NONCE_BYTES + (isNew ? VISITOR_BYTES : 0));
-  const nonce = encodeBase64url(random.subarray(0, NONCE_BYTES));
+  const { css, headers } = await lookOf(event);
   const { language, locale } = chosenLanguage(visit, event);
-  const formats = formatsOf(request, { locale, now });
-  const html = pageHtml({
-    view,
-    language,
-    words: wordsOf(view, { texts: language.texts, formats }, event.title),
-    eventTitle: event.title,
-    accent: accentOf(event),
-    returnPath,
-    unsent: page.unsent === true,
-    data: { settings, now, ...said, returns, back, title: event.title, locale },
-    nonce,
-  });
-  const response = new Response(request.method === "HEAD" ? null : pageBody(html, language.bytes), {
+  // Asked for only where a moment is told: it is a call into the runtime.
+  const zone = view.target === undefined ? "UTC" : zoneOf(request);
+  const write = (): PageBytes => {
+    const formats = formatsOf(zone, { locale, now });
+    const html = pageHtml({
+      ...{ view, language, css, returnPath, eventTitle: event.title },
+      words: wordsOf(view, { texts: language.texts, formats }, event.title),
+      unsent: page.unsent === true,
+      data: { settings, now, ...said, returns, back, title: event.title, locale },
+    });
+    return pageBody(html, language.bytes);
+  };
+  const isOwn = [number, credit, missed, owed, returns, back, page.unsent].some(
+    (own) => own !== undefined,
+  );
+  const rest = `${condition ?? ""} ${locale} ${zone} ${returnPath}`;
+  const body = isOwn ? write() : sharedPage({ event, drip: known, now, rest }, write);
+  const response = new Response(request.method === "HEAD" ? null : body, {
     status: page.status ?? event.holdingStatus,
-    headers: headersOf(nonce, language.tag),
+    headers,
   });
-  if (isNew) {
-    const value = encodeBase64url(random.subarray(NONCE_BYTES));
+  response.headers.set("Content-Language", language.tag);
+  // A name for the browser, before it joins: so that several tabs opened at once are one visitor.
+  if (credentials.visitor === undefined && !credentials.tokenMode && request.method === "GET") {
+    const value = encodeBase64url(edge.randomness.bytes(VISITOR_BYTES));
     const maxAgeSeconds = (event.endsAt + COOKIES_OUTLIVE_EVENT_MS - now) / 1000;
     const cookie = { event: event.event, value, maxAgeSeconds, https: visit.address.https };
     response.headers.append("Set-Cookie", setCookie("visitor", cookie));
@@ -97,41 +98,6 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
 function claimedSlot(check: AdmissionCheck | undefined, turn: Turn): PageData["claimed"] {
   if (turn.kind !== "committed" || !isClaimed(check, turn)) return undefined;
   return { opensAt: turn.opensAt, closesAt: turn.closesAt };
-}
-
-function headersOf(nonce: string, language: string): Headers {
-  return new Headers({
-    "Content-Type": "text/html; charset=utf-8",
-    "Content-Language": language,
-    "Cache-Control": "private, no-store",
-    "Content-Security-Policy": [
-      "default-src 'none'",
-      `script-src 'nonce-${nonce}'`,
-      `style-src 'nonce-${nonce}'`,
-      "img-src data:",
-      "connect-src 'self'",
-      "form-action 'self'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join("; "),
-    "X-Robots-Tag": "noindex",
-    "X-Content-Type-Options": "nosniff",
-    // Same-origin, so that a form without JavaScript still says where it comes from.
-    "Referrer-Policy": "same-origin",
-    Vary: "Accept, Sec-Fetch-Dest, Accept-Language, Cookie",
-  });
-}
-
-/** Of each event of the present manifest: worked out once. */
-const accents = new WeakMap<ManifestEvent, ReturnType<typeof accentFor>>();
-
-function accentOf(event: ManifestEvent): ReturnType<typeof accentFor> {
-  let accent = accents.get(event);
-  if (accent === undefined) {
-    accent = accentFor(event.accent);
-    accents.set(event, accent);
-  }
-  return accent;
 }
 
 function settingsOf(event: ManifestEvent): PageSettings {

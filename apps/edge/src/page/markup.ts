@@ -2,7 +2,6 @@
 import type { PlaceData } from "@vestibule/client/place";
 import type { View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
-import type { Accent } from "./accent.ts";
 import type { Language } from "./languages.ts";
 import type { Words } from "./words.ts";
 
@@ -20,21 +19,19 @@ export interface PageParts {
   readonly view: View;
   readonly words: Words;
   readonly eventTitle: string;
-  readonly accent: Accent;
+  /** The event's own style sheet. */
+  readonly css: string;
   readonly returnPath: string;
   /** A form for the shop has come here instead: its sender is told. */
   readonly unsent: boolean;
   readonly data: PageData;
-  readonly nonce: string;
 }
 
 /** Without what is the same in every page of a language: its style sheet, its texts for the script, and that (`page-body.ts`). */
 export function pageHtml(parts: PageParts): string {
-  const { view, words, accent, nonce, data, language } = parts;
+  const { view, words, css, data, language } = parts;
   const { page } = language;
   const { headline, lead, number, notice, title } = words;
-  const fill = view.fill.toFixed(4);
-  const root = `:root{--accent:${accent.light};--accent-dark:${accent.dark};--fill:${fill}}`;
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}">
 <head>
@@ -43,7 +40,8 @@ export function pageHtml(parts: PageParts): string {
 <meta name="robots" content="noindex">
 <title>${escape(title)}</title>
 <link rel="icon" href="data:,">
-<style nonce="${nonce}">${root}</style>
+<style>${css}</style>
+<style></style>
 </head>
 <body>
 <header dir="auto">${escape(parts.eventTitle)}</header>
@@ -56,16 +54,16 @@ ${
 `
     : ""
 }<p class="place" id="place"${hidden(number === "")}><span>${page.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
-<div class="line" id="line"${hidden(number === "")}><i></i></div>
+<div class="line" id="line"${hidden(number === "")}><svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true"><rect id="fill" width="${view.fill.toFixed(4)}" height="1"/></svg></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
 <noscript>${plainHtml(parts)}</noscript>
 ${actionsHtml(parts)}
 </main>
 <footer id="kept"${hidden(!words.kept)}>${page.kept}</footer>
-<script type="application/json" id="data" nonce="${nonce}">${jsonForHtml(data)}</script>
-<script type="application/json" id="texts" nonce="${nonce}"></script>
-<script nonce="${nonce}"></script>
+<script type="application/json" id="data">${jsonForHtml(data)}</script>
+<script type="application/json" id="texts"></script>
+<script></script>
 </body>
 </html>
 `;

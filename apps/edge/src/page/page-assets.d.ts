@@ -4,6 +4,9 @@
 export declare const script: string;
 /** The page's style sheet, minified. */
 export declare const style: string;
+/** What a content policy calls each of them: `'sha256-…'`. */
+export declare const scriptSource: string;
+export declare const styleSource: string;
 
 /** One language, of `texts/<language>.json`. */
 export interface LanguageFile {

@@ -1,17 +1,17 @@
 /** The holding page as bytes: its style sheet, its texts and its script, most of it, are the same in all and encoded once. */
 import { script, style } from "#page-assets";
+import type { PageBytes } from "./page-memo.ts";
 
 const encoder = new TextEncoder();
 const STYLE = encoder.encode(style);
 const SCRIPT = encoder.encode(script);
 
 /**
- * @param html a page with none of these: its first style element is empty but for what is the page's own, which comes first,
- *   and its last two script elements are empty.
+ * @param html a page with none of these: its last style element and its last two script elements are empty
  * @param texts of the page's language, as the script reads them
  */
-export function pageBody(html: string, texts: Uint8Array): Uint8Array<ArrayBuffer> {
-  const styleAt = html.indexOf("</style>");
+export function pageBody(html: string, texts: Uint8Array): PageBytes {
+  const styleAt = html.lastIndexOf("</style>");
   const scriptAt = html.lastIndexOf("</script>");
   const textsAt = html.lastIndexOf("</script>", scriptAt - 1);
   return joined([
@@ -25,7 +25,7 @@ export function pageBody(html: string, texts: Uint8Array): Uint8Array<ArrayBuffe
   ]);
 }
 
-function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function joined(pieces: readonly Uint8Array[]): PageBytes {
   let length = 0;
   for (const piece of pieces) length += piece.length;
   const body = new Uint8Array(length);

@@ -8,15 +8,15 @@ const figures = createBoundedMemo<Figures>(bounds);
 const times = createBoundedMemo<Intl.DateTimeFormat>(bounds);
 
 /**
- * In the visitor's zone where the platform knows it, else in UTC; the zone is named, since nobody else says
- * whose it is (AO-02). The script puts the device's own in its place.
+ * The visitor's zone where the platform knows it, else UTC; it is named, since nobody else says whose it is (AO-02).
+ * The script puts the device's own in its place.
  */
-export function formatsOf(
-  request: Request,
-  { locale, now }: { locale: string; now: number },
-): Formats {
+export function zoneOf(request: Request): string {
   const cf = (request as { cf?: { timezone?: unknown } }).cf;
-  const zone = typeof cf?.timezone === "string" ? cf.timezone : "UTC";
+  return typeof cf?.timezone === "string" ? cf.timezone : "UTC";
+}
+
+export function formatsOf(zone: string, { locale, now }: { locale: string; now: number }): Formats {
   let known = figures.get(locale);
   if (known === undefined) figures.put(locale, (known = figuresOf(locale)), 0);
   return {

@@ -28,7 +28,7 @@ export function paint(view: View, words: Words, texts: Texts): void {
   number.classList.toggle("long", words.number.length > 7);
   show(element("place"), words.number !== "");
   show(element("line"), words.number !== "");
-  document.documentElement.style.setProperty("--fill", view.fill.toFixed(4));
+  element("fill").setAttribute("width", view.fill.toFixed(4));
   show(element("facts"), words.facts.length > 0);
   for (const [index, box] of [...element("facts").children].entries()) {
     const fact = words.facts[index];
