@@ -114,6 +114,8 @@ export const UNAVAILABLE_RETRY_SECONDS = 1;
 
 /** An ended event stays in the manifest this long: its pages say that it is over, and do not open. */
 export const ENDED_SHOWN_MS = 30 * 86_400_000;
+/** The manifest before it is signed: base64url makes four bytes of three, and the rest is for head and signature. */
+export const MANIFEST_JSON_BYTES_MAX: number = ((STATEMENT_BYTES_MAX - 1_024) * 3) / 4;
 /** Gaps that a statement lists. */
 export const SKIPS_MAX = 1_000;
 /** Changes of the rate ahead that a statement tells: all of a plan of steps, or two ramps. */

@@ -25,6 +25,7 @@ import {
   ROUTE_CHARS_MAX,
   TITLE_CHARS_MAX,
 } from "./limits.ts";
+import { looksSchema } from "./looks.ts";
 import { slugSchema } from "./slug.ts";
 
 const whole = (minimum: number, maximum: number) => z.int().check(z.gte(minimum), z.lte(maximum));
@@ -194,6 +195,8 @@ const shape = {
   priceRange: z._default(line(PRICE_RANGE_CHARS_MAX), ""),
   /** Whether those who wait are told how much is left, as a band. */
   tellLeft: z._default(z.boolean(), true),
+  /** Logo, colours, words and template of its own; absent or empty: none. */
+  looks: z.optional(looksSchema),
 };
 
 /** The body of `POST /v1/admin/events`. Unknown members are refused. */
@@ -222,6 +225,8 @@ export const eventChangeSchema = z.partial(
     freezeKeys: z.boolean(),
     priceRange: line(PRICE_RANGE_CHARS_MAX),
     tellLeft: z.boolean(),
+    /** As a whole: what it leaves out is none. */
+    looks: looksSchema,
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;

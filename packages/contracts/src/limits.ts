@@ -45,6 +45,14 @@ export const ROUTES_PER_EVENT_MAX = 64;
 export const ROUTE_CHARS_MAX = 200;
 export const EVENTS_MAX = 200;
 
+/** An event's own looks of the page. Characters of each part; bytes of all, as JSON in UTF-8, and compressed as part of a page. */
+export const LOGO_CHARS_MAX = 6_000;
+export const LOGO_ALT_CHARS_MAX = 100;
+export const LOOKS_TEXT_CHARS_MAX = 200;
+export const TEMPLATE_CHARS_MAX = 4_000;
+export const LOOKS_JSON_BYTES_MAX = 12_288;
+export const LOOKS_PAGE_BYTES_MAX = 1_536;
+
 /** A visitor's secret: 256 bits, base64url. */
 export const VISITOR_BYTES = 32;
 export const VISITOR_CHARS = 43;
@@ -157,6 +165,7 @@ assert(CLAIM_WINDOW_SECONDS_MIN <= LIFETIME_SECONDS_MIN, "a claim window fits ev
 assert(CLAIM_WINDOW_SECONDS_DEFAULT <= CLAIM_WINDOW_SECONDS_MAX, "default claim window is allowed");
 assert(TOKEN_CHARS_MAX < 4_096 - 512, "a token with its cookie attributes stays below 4,096 bytes");
 assert(TOKEN_CHARS_MAX + VISITOR_CHARS < COOKIE_CHARS_MAX, "our own cookies fit the cookie bound");
+assert(LOOKS_JSON_BYTES_MAX < BODY_BYTES_MAX, "looks fit a body, beside other settings");
 assert(DRIP_LAST_CALL_REFRESH_MS <= DRIP_REFRESH_MS, "a last call is a reason to hurry");
 assert(LAST_CALL_SECONDS_DEFAULT <= LAST_CALL_SECONDS_MAX, "default last call is allowed");
 assert(JWKS_COOLDOWN_MS <= JWKS_REFRESH_MS, "an unknown kid may ask earlier than the schedule");

@@ -1,5 +1,6 @@
 /** What the mint publishes, signed: the drip of one event, and the manifest of all events. */
 import * as z from "zod/mini";
+import { manifestLooksSchema } from "./looks.ts";
 
 const whole = z.int().check(z.gte(0));
 
@@ -106,6 +107,7 @@ export const manifestEventSchema = z.object({
   endsAt: whole,
   startsAt: z.optional(whole),
   joinableAt: z.optional(whole),
+  looks: z.optional(manifestLooksSchema),
 });
 export type ManifestEvent = z.infer<typeof manifestEventSchema>;
 

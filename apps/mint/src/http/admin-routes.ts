@@ -16,6 +16,7 @@ import type { Secret } from "@vestibule/service/secret";
 import * as z from "zod/mini";
 import type { LineEntry } from "../lead/line-term.ts";
 import {
+  assertVersion,
   changeSettings,
   type Deed,
   declareSoldout,
@@ -26,7 +27,8 @@ import {
 } from "../line/organizer.ts";
 import { previewChange } from "../line/preview.ts";
 import type { EventLine } from "../line/event-line.ts";
-import { changeMistakes, settingsMistakes } from "../line/settings-change.ts";
+import { keptLooks, looksMistakes } from "../line/event-looks.ts";
+import { changedEvent, changeMistakes, settingsMistakes } from "../line/settings-change.ts";
 import type { Mint } from "../mint.ts";
 import { ACTOR } from "./actor.ts";
 import { assertJson } from "./assert-json.ts";
@@ -71,17 +73,20 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     const now = clock.now();
     const related = (good: Partial<EventSettings>): readonly Mistake[] => [
       ...settingsMistakes(good, now),
+      ...looksMistakes(good),
       // Asked for again, it is not its own rival.
       ...(term.entry(good.event ?? "") === undefined ? routeMistakes(good, records, now) : []),
     ];
-    const settings = await readSettings(context, eventSettingsSchema, related);
-    refuseMistakes(related(settings));
+    const read = await readSettings(context, eventSettingsSchema, related);
+    refuseMistakes(related(read));
+    const settings = { ...read, ...keptLooks(read) };
     if (term.entry(settings.event) !== undefined) throw problem("event-exists");
     if (term.events.length >= EVENTS_MAX) {
       throw problem("conflict", { detail: `One mint has at most ${EVENTS_MAX} events` });
     }
     const audit = { actor: ACTOR, action: "create", detail: settings };
-    if (!(await term.create(settings, now, audit))) throw problem("event-exists");
+    const created = await term.room.take(settings, () => term.create(settings, now, audit));
+    if (!created) throw problem("event-exists");
     context.header("Location", `${EVENTS}/${settings.event}`);
     return answer(context, mint.entry(settings.event), 201);
   });
@@ -92,7 +97,10 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     const entry = mint.entry(context.req.param("event"));
     const version = neededVersion(context);
     const change = await readChange(context, entry.line);
-    await changeSettings(entry.line, change, { actor: ACTOR, version });
+    assertVersion(entry.line.record, version);
+    const { settings } = changedEvent(entry.line.record, change, clock.now());
+    const { room } = mint.leading();
+    await room.take(settings, () => changeSettings(entry.line, change, { actor: ACTOR, version }));
     return changed(context, entry);
   });
 
@@ -100,7 +108,9 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     const { line } = mint.entry(context.req.param("event"));
     const version = neededVersion(context);
     const change = await readChange(context, line);
-    const preview = previewChange(line, change, { version, now: clock.now() });
+    const now = clock.now();
+    const preview = previewChange(line, change, { version, now });
+    refuseMistakes(mint.leading().room.mistakes(changedEvent(line.record, change, now).settings));
     context.header("ETag", etagOf(preview.version));
     return noStore(context, 200, preview);
   });
@@ -123,10 +133,12 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     });
   }
 
-  function readChange(context: ServiceContext, { record }: EventLine): Promise<EventChange> {
+  async function readChange(context: ServiceContext, { record }: EventLine): Promise<EventChange> {
     const beside = (good: EventChange): readonly Mistake[] =>
       changeMistakes(record, good, clock.now());
-    return readSettings(context, eventChangeSchema, beside);
+    const { looks, ...change } = await readSettings(context, eventChangeSchema, beside);
+    const { accent } = record.settings;
+    return looks === undefined ? change : { ...change, looks, ...keptLooks({ looks, accent }) };
   }
 
   function changed(context: ServiceContext, entry: LineEntry): Promise<Response> {

@@ -16,6 +16,7 @@ import { ClaimDesk } from "../line/claim-desk.ts";
 import { tick } from "../line/controller.ts";
 import { EventLine } from "../line/event-line.ts";
 import { stateAt } from "../line/event-state.ts";
+import { ManifestRoom } from "../line/manifest-room.ts";
 import { PremintDesk } from "../line/premint-desk.ts";
 import { dripClaims, manifestClaims } from "../line/statement.ts";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
@@ -62,6 +63,8 @@ export interface LineEntry {
 
 export class LineTerm implements Term {
   readonly lead: Lead;
+  /** In the manifest, for settings that make it longer. */
+  readonly room: ManifestRoom;
   readonly #options: LineTermOptions;
   readonly #entries = new Map<string, LineEntry>();
   readonly #manifest: CachedText;
@@ -76,6 +79,7 @@ export class LineTerm implements Term {
     this.lead = options.lead;
     this.#options = options;
     assert(options.lead.epoch < EPOCHS_MAX, "statement numbers stay exact");
+    this.room = new ManifestRoom(() => this.events.map(({ line }) => line.record), options);
     this.#manifest = new CachedText({ freshMs: STATEMENT_FRESH_MS * 5 });
   }
 

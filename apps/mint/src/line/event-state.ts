@@ -32,7 +32,7 @@ export function isEnded({ settings, facts }: Described, now: EpochMs): boolean {
 }
 
 /** The moment of an event's end, as far as it is known. */
-export function endOf(settings: EventSettings, facts: EventFacts): number {
+export function endOf(settings: EventSettings, facts: Pick<EventFacts, "endedAt">): number {
   return Math.min(facts.endedAt ?? Infinity, settings.endsAt);
 }
 

@@ -11,6 +11,7 @@ import type { EpochMs } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
 import type { EventRecord } from "../store/store.ts";
 import { dripPolicy } from "./controller.ts";
+import { looksMistakes } from "./event-looks.ts";
 import { isEnded } from "./event-state.ts";
 
 interface ChangedEvent {
@@ -64,7 +65,8 @@ export function changeMistakes(
   now: EpochMs,
 ): readonly Mistake[] {
   const after = changedSettings(before, change, now);
-  const mistakes = settingsMistakes(after, now);
+  const looks = change.looks && looksMistakes({ ...before, looks: change.looks });
+  const mistakes = [...settingsMistakes(after, now), ...(looks ?? [])];
   if (after.horizonSeconds >= before.horizonSeconds) return mistakes;
   // Admissions are signed a horizon ahead: how long keys verify, and cuts are told, is reckoned by it.
   const message = `Must not be less than before, which is ${before.horizonSeconds}`;

@@ -19,7 +19,7 @@ import {
   RATES_SHOWN_MAX,
   SKIPS_MAX,
 } from "../limits.ts";
-import type { EventRecord } from "../store/store.ts";
+import type { EventFacts, EventRecord } from "../store/store.ts";
 import type { EventLine } from "./event-line.ts";
 import { endOf, stateAt } from "./event-state.ts";
 import { lastCallOf } from "./last-call.ts";
@@ -68,8 +68,14 @@ export function dripClaims(
   };
 }
 
+/** Of an event's record: what the manifest says is made of it. */
+export interface Listed {
+  readonly settings: EventSettings;
+  readonly facts: Pick<EventFacts, "endedAt">;
+}
+
 export function manifestClaims(
-  records: readonly EventRecord[],
+  records: readonly Listed[],
   { issuer, seq, now }: { issuer: string; seq: number; now: EpochMs },
 ): ManifestClaims {
   return {
@@ -83,7 +89,7 @@ export function manifestClaims(
   };
 }
 
-function manifestEvent({ settings, facts }: EventRecord): ManifestEvent {
+function manifestEvent({ settings, facts }: Listed): ManifestEvent {
   return {
     event: settings.event,
     title: settings.title,
@@ -98,18 +104,19 @@ function manifestEvent({ settings, facts }: EventRecord): ManifestEvent {
     endsAt: endOf(settings, facts),
     ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
     ...(settings.joinableAt === undefined ? {} : { joinableAt: settings.joinableAt }),
+    ...(Object.keys(settings.looks ?? {}).length === 0 ? {} : { looks: settings.looks }),
   };
 }
 
-type Listed = DripClaims["segments"][number];
+type ListedSegment = DripClaims["segments"][number];
 
 /**
  * Neighbours of exactly the same pace become one: `opensAt` is the same function of every number, in
  * fewer bytes. Equal as fractions, (until−from)/count compared crosswise; and only as long as readers'
  * products of a count and a length stay exact.
  */
-export function joined(segments: readonly Segment[]): Listed[] {
-  const list: Listed[] = [];
+export function joined(segments: readonly Segment[]): ListedSegment[] {
+  const list: ListedSegment[] = [];
   for (const { base, count, from, until, cutAfter } of segments) {
     const last = list.at(-1);
     const joins =
