@@ -7,7 +7,7 @@ import type { Credentials } from "./admission/credentials.ts";
 import { AWAY_RETRY_SECONDS_MIN, WAITING_RETRY_SECONDS } from "./limits.ts";
 import { holdingPage } from "./page/holding-page.ts";
 import { clockWrong } from "./api/refusals.ts";
-import { problem } from "./problem.ts";
+import { problem, refuse } from "./problem.ts";
 import { wantsPage } from "./routing/accept.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "./routing/cross-origin.ts";
 import type { Visit } from "./visit.ts";
@@ -22,13 +22,15 @@ export async function deny(
 ): Promise<Response> {
   const { request } = visit;
   const { event } = found;
+  const { edge } = visit;
   if (found.check.kind === "cannot-verify") {
-    return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+    return refuse(edge, "unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
   const origin = allowedOrigin(request, event);
   if (isPreflight(request)) return preflight(request, origin);
   if (wantsPage(request)) {
     const { holdingStatus } = event;
+    edge.seen.counts.heldPage += 1;
     if (request.method !== "POST") return holdingPage(visit, found);
     // A form that came too late or too early: it is not carried out, and never sent again by us.
     const code = found.check.kind === "wrong-clock" ? "clock-wrong" : "waiting";
@@ -38,8 +40,10 @@ export async function deny(
     return page;
   }
   if (found.check.kind === "wrong-clock") {
+    edge.seen.refused("clock-wrong");
     return shareWith(clockWrong(visit, { Vary: "Accept" }), origin);
   }
+  edge.seen.counts.heldProblem += 1;
   const held = found.check.kind === "held";
   const refusal = problem("waiting", {
     detail: held

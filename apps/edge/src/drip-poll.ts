@@ -6,6 +6,7 @@ import { DRIP_LAST_CALL_REFRESH_MS } from "@vestibule/contracts/limits";
 import type { DripView } from "@vestibule/contracts/statements";
 import { lastCallInMs } from "@vestibule/drip/last-call";
 import type { KnownDrip } from "@vestibule/feed/mint-feed";
+import type { Thing } from "@vestibule/feed/thing";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { DRIP_STALE_MS } from "@vestibule/feed/limits";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
@@ -65,7 +66,7 @@ export function createDripPoll(edge: Edge): DripPoll {
       if (!waited && feed.isStale(thing, now, isDue ? pollStaleMs(drip, now) : DRIP_STALE_MS)) {
         return undefined;
       }
-      if (isDue) background.waitUntil(feed.tend(thing, now));
+      if (isDue) background.waitUntil(tend(edge, thing, now));
       let ready = encoded.get(event);
       const fault = feed.clock.isWrong ? "clock" : undefined;
       if (ready?.drip !== drip || ready.fault !== fault) {
@@ -74,9 +75,16 @@ export function createDripPoll(edge: Edge): DripPoll {
         // The feed forgets events that left the manifest; so does this.
         for (const name of encoded.keys()) if (feed.drip(name) === undefined) encoded.delete(name);
       }
+      edge.seen.counts.polls += 1;
       return respond(edge, request, ready);
     },
   };
+}
+
+/** Where nobody does anything but poll, the counters are written by whoever asks for the next statement. */
+async function tend({ feed, seen }: Edge, thing: Thing, now: EpochMs): Promise<void> {
+  await feed.tend(thing, now);
+  if (seen.turn(now)) seen.flush();
 }
 
 /**
@@ -104,6 +112,8 @@ function encode(event: string, drip: KnownDrip, fault: DripView["fault"]): Encod
     "Content-Type": "application/json",
     "Cache-Control": fault === undefined ? well : CACHED_FAULT,
     ETag: etag,
+    // RFC 9211. Whoever waited for a newer one is told so instead.
+    "Cache-Status": "vestibule; hit",
     Vary: "Origin",
   });
   return { drip, fault, body, etag, headers };

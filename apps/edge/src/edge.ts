@@ -4,11 +4,11 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { AdmissionCheck } from "./admission/admissions.ts";
 import { isHeadTooLarge } from "./admission/credentials.ts";
 import { type Scope, type Shown, cookieLeft } from "./admission/shown.ts";
-import { type Answering, answering } from "./answering.ts";
+import { type Answering, answering, broken } from "./answering.ts";
 import { api } from "./api/app.ts";
 import { type DripPoll, createDripPoll, pollStaleMs } from "./drip-poll.ts";
 import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
-import { problem } from "./problem.ts";
+import { refuse } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
@@ -43,12 +43,20 @@ export function createHandler(edge: Edge): EdgeHandler {
       }
       // As in `answering`, for what breaks before anything is waited for.
       try {
-        return answer(edge, poll, { request, url, method, background, now, polled });
-      } catch {
-        return problem("internal");
+        const answered = answer(edge, poll, { request, url, method, background, now, polled });
+        if (edge.seen.turn(now)) background.waitUntil(flushAfter(answered, edge));
+        return answered;
+      } catch (error) {
+        return broken({ edge, request }, error);
       }
     },
   };
+}
+
+/** What this request adds is written too, where requests are rare. */
+async function flushAfter(answered: Response | Answering, { seen }: Edge): Promise<void> {
+  await answered;
+  seen.flush();
 }
 
 /**
@@ -62,12 +70,17 @@ function answer(
 ): Response | Answering {
   const { polled } = call;
   const visit = readVisit(edge, call);
-  if (visit === undefined) return problem("bad-request", { detail: "The address is not valid." });
+  if (visit === undefined)
+    return refuse(edge, "bad-request", { detail: "The address is not valid." });
   const asking = edge.feed.isLearnt ? keepFresh(visit) : learn(visit);
-  if (polled !== undefined) return answering(answerCold(poll, visit, { name: polled, asking }));
+  if (polled !== undefined)
+    return answering(visit, answerCold(poll, visit, { name: polled, asking }));
   return asking === undefined
     ? route(visit)
-    : answering(asking.then(() => route(atItsTime(visit))));
+    : answering(
+        visit,
+        asking.then(() => route(atItsTime(visit))),
+      );
 }
 
 /** A location that has never seen a manifest knows nothing to go by; nor one that has not asked what time it is. */
@@ -91,17 +104,22 @@ async function answerCold(
   await asking;
   const visit = atItsTime(asked);
   const { edge, request, now, background } = visit;
-  const away = () => problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+  const away = () => refuse(edge, "unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   const event = await findEvent(visit, name);
   if (event === undefined) {
     const routes = edge.routes();
     if (routes === undefined) return away();
-    return shareWith(problem("event-not-found"), allowedOrigin(request, routes));
+    return shareWith(refuse(edge, "event-not-found"), allowedOrigin(request, routes));
   }
+  const before = edge.feed.drip(name);
   await edge.feed.whenKnown(`drip:${name}`, now);
   await keepDripFresh(visit, name, pollStaleMs(edge.feed.drip(name), now));
   const found = poll.answer(request, name, { now, background, waited: true });
-  return found ?? shareWith(away(), allowedOrigin(request, event));
+  if (found === undefined) return shareWith(away(), allowedOrigin(request, event));
+  const isNews = edge.feed.drip(name) !== before;
+  const why = before === undefined ? "miss" : "stale";
+  found.headers.set("Cache-Status", `vestibule; fwd=${why}; ${isNews ? "stored" : "detail=kept"}`);
+  return found;
 }
 
 function route(visit: Visit): Response | Answering {
@@ -109,19 +127,22 @@ function route(visit: Visit): Response | Answering {
   const { path, pathname } = address;
   if (pathname === EDGE_PREFIX || pathname.startsWith(`${EDGE_PREFIX}/`)) {
     const answered = api.fetch(request, visit);
-    return answered instanceof Promise ? answering(answered) : answered;
+    return answered instanceof Promise ? answering(visit, answered) : answered;
   }
   const routes = edge.routes();
   if (routes === undefined) {
     // Nothing is open by accident (law 10): what is protected is not known yet.
-    return problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+    return refuse(edge, "unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
   const host = withoutRootDot(address.host);
   const found = routes.match({ host, path, method, now });
   switch (found.kind) {
     case "open": {
       const { exemption } = found;
-      if (exemption !== undefined) edge.exempted.count(exemption);
+      if (exemption !== undefined) {
+        edge.exempted.count(exemption);
+        edge.seen.counts.exempted += 1;
+      }
       const cookie = cookieLeft(visit.head);
       return forward(visit, { cookie, isForMethod: exemption?.isForMethod ?? false });
     }
@@ -138,8 +159,8 @@ function route(visit: Visit): Response | Answering {
   }
 }
 
-function unroutable({ request }: Visit, routes: RouteTable, detail: string): Response {
-  return shareWith(problem("bad-request", { detail }), allowedOrigin(request, routes));
+function unroutable({ edge, request }: Visit, routes: RouteTable, detail: string): Response {
+  return shareWith(refuse(edge, "bad-request", { detail }), allowedOrigin(request, routes));
 }
 
 /** `shop.example.` and `shop.example` are the same host. */
@@ -151,16 +172,19 @@ function withoutRootDot(host: string): string {
 function guard(visit: Visit, event: ManifestEvent): Response | Answering {
   const { edge, head, now } = visit;
   if (!edge.verifies || edge.feed.keys(now) === undefined) {
-    const away = problem("unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
+    const away = refuse(edge, "unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
     return shareWith(away, allowedOrigin(visit.request, event));
   }
   if (isHeadTooLarge(head)) {
-    return shareWith(problem("head-too-large"), allowedOrigin(visit.request, event));
+    return shareWith(refuse(edge, "head-too-large"), allowedOrigin(visit.request, event));
   }
   const asking = keepDripFresh(visit, event.event);
   return asking === undefined
     ? check(visit, event)
-    : answering(asking.then(() => check(atItsTime(visit), event)));
+    : answering(
+        visit,
+        asking.then(() => check(atItsTime(visit), event)),
+      );
 }
 
 interface Asked {
@@ -176,14 +200,19 @@ function check(visit: Visit, event: ManifestEvent): Answering {
   const asked = { event, scope, shown };
   const found = edge.admissions.check(shown.credentials, event, now);
   return found instanceof Promise
-    ? answering(found.then((later) => decide(visit, asked, later)))
+    ? answering(
+        visit,
+        found.then((later) => decide(visit, asked, later)),
+      )
     : decide(visit, asked, found);
 }
 
 function decide(visit: Visit, { event, scope, shown }: Asked, found: AdmissionCheck): Answering {
   const { credentials, cookieLeft: cookie } = shown;
   if (found.kind !== "admitted")
-    return answering(deny(visit, { event, credentials, check: found }));
-  visit.edge.shown.keep(visit.head, scope, shown);
+    return answering(visit, deny(visit, { event, credentials, check: found }));
+  const { edge } = visit;
+  edge.seen.counts.admitted += 1;
+  edge.shown.keep(visit.head, scope, shown);
   return forward(visit, { cookie, admitted: found, event });
 }

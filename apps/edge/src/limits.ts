@@ -22,6 +22,8 @@ export const MOVE_LOOKS = 8;
 
 /** One try at one mint, for a join or a claim. */
 export const GRANT_DEADLINE_MS = 3_000;
+/** Whoever's request finds out whether a mint is back is answered by then; the question itself goes on. */
+export const PROBE_PATIENCE_MS = 800;
 /** The purchase API: it has answered by itself before. */
 export const PURCHASE_DEADLINE_MS = 15_000;
 /** What we take from a mint or the purchase API in one answer. */
@@ -34,6 +36,10 @@ export const DECODE_ROUNDS_MAX = 4;
 /** Forms of one path that are looked at: a path that has more is refused unread. */
 export const READINGS_MAX = 64;
 export const RETURN_PATH_CHARS_MAX = 2_048;
+
+/** How often an isolate writes its counters, and the lines it may log in a second. */
+export const FLUSH_EVERY_MS = 1_000;
+export const LOG_LINES_PER_SECOND_MAX = 20;
 
 /** The memo of verified tokens: entries, and characters of the texts it keeps. */
 export const MEMO_ENTRIES_MAX = 4_096;
@@ -84,6 +90,7 @@ export const FORMATS_MAX = 256;
 
 assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
 assert(PURCHASE_DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
+assert(PROBE_PATIENCE_MS < 1_000, "while no mint answers everybody is told within a second");
 assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");
 assert(
   KEYS_STALE_MS + 2 * JWKS_REFRESH_MS <= JWKS_CACHE_SECONDS_MAX * 1_000,

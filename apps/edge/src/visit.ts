@@ -10,11 +10,14 @@ import type { EpochMs } from "@vestibule/kernel/units";
 import type { Admissions } from "./admission/admissions.ts";
 import type { ShownReader } from "./admission/shown.ts";
 import type { Tickets } from "./admission/tickets.ts";
+import type { Circuit } from "./circuit.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { Exempted } from "./exempted.ts";
 import { KEYS_STALE_MS, UNKNOWN_EVENT_COOL_MS } from "./limits.ts";
 import { type Head, readHead } from "./head.ts";
 import type { MintClient } from "./mint-client.ts";
+import type { Seen } from "./seen.ts";
+import type { Bindings } from "./bindings.ts";
 import type { Newcomers } from "./newcomers.ts";
 import { type Address, readAddress } from "./routing/address.ts";
 import type { RouteTable } from "./routing/route-table.ts";
@@ -26,6 +29,7 @@ export interface Edge {
   readonly config: EdgeConfig;
   readonly feed: MintFeed;
   readonly mint: MintClient;
+  readonly purchaseCircuit: Circuit;
   readonly newcomers: Newcomers;
   /** This location's; while that is surely wrong, the mint's as measured (`ClockWatch.time`). */
   readonly clock: Clock;
@@ -35,6 +39,8 @@ export interface Edge {
   readonly tickets: Tickets;
   readonly shown: ShownReader;
   readonly exempted: Exempted;
+  readonly seen: Seen;
+  readonly bindings: Bindings;
   /** Of the newest manifest; `undefined` before the first. */
   routes(): RouteTable | undefined;
   /** `false`: this runtime cannot verify (KR-09). */

@@ -281,12 +281,12 @@ test("20 cold requests at once: one fetch of each thing", async () => {
   ]);
 });
 
-test("health tells the location, its clock, keys and the age of what is known", async () => {
-  const world = await createWorld();
+test("health tells the location, its clock, keys, the age of what is known, and what happened", async () => {
+  const world = await createWorld({ bindings: { version: "v-1" } });
   await world.get("/events/demo", { headers: PAGE_VIEW });
   world.now = epochMs(NOW + 400);
   expect(await (await world.get("/_vestibule/health")).json()).toEqual({
-    ...{ status: "ok", reasons: [], location: "test", now: NOW + 400 },
+    ...{ status: "ok", reasons: [], location: "test", version: "v-1", now: NOW + 400 },
     clock: {
       ...{ state: "good", measuredAgoMs: 400 },
       ...{ offsetMs: expect.any(Number) as number, uncertaintyMs: expect.any(Number) as number },
@@ -294,7 +294,10 @@ test("health tells the location, its clock, keys and the age of what is known", 
     keys: { ids: [world.key.kid], ageMs: 400 },
     manifest: { seq: 1 },
     drips: { demo: { seq: 1, ageMs: 400, expired: false } },
+    circuits: { mints: ["closed", "closed"], purchases: "closed" },
+    bindings: { joinLimit: false, claimLimit: false, counters: false },
     exempted: {},
+    counts: expect.objectContaining({ heldPage: 1, admitted: 0 }) as object,
   });
   expect(EVENT.event).toBe("demo");
 });

@@ -11,6 +11,7 @@ import { importPrivateJwk, type SigningKey } from "@vestibule/keys/signing-key";
 import type { PublicJwk } from "@vestibule/keys/public-key";
 import { signAdmission, signDrip, signManifest, signTicket, signTime } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
+import type { Bindings } from "../src/bindings.ts";
 import type { EdgeConfig } from "../src/config.ts";
 import { createEdge } from "../src/create-edge.ts";
 import type { EdgeHandler } from "../src/edge.ts";
@@ -31,6 +32,7 @@ export interface Sent {
   readonly headers: Headers;
   readonly body: string;
   readonly redirect: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 type Answer = Response | Promise<Response>;
 
@@ -51,7 +53,11 @@ export interface World {
   mint: (request: Sent) => Answer | undefined;
   origin: (request: Sent) => Answer;
   purchase: (request: Sent) => Answer;
+  /** Thrown from now on by what cannot fail. */
+  fault?: Error;
   readonly sent: Sent[];
+  /** What was logged. */
+  readonly lines: object[];
   /** Requests that reached a mint for a grant: joins and claims. */
   grants(): Sent[];
   toOrigin(): Sent[];
@@ -108,11 +114,13 @@ export async function createWorld(
     config?: Partial<EdgeConfig>;
     runtimeVerifies?: () => Promise<boolean>;
     clockOffMs?: number;
+    bindings?: Bindings;
   } = {},
 ): Promise<World> {
   const { key, jwk } = await newKey();
   const background: Promise<unknown>[] = [];
   const sent: Sent[] = [];
+  const lines: object[] = [];
 
   const world: Omit<World, "edge"> & { edge?: EdgeHandler } = {
     key,
@@ -127,7 +135,7 @@ export async function createWorld(
     mint: () => undefined,
     origin: (request) => Response.json({ path: new URL(request.url).pathname }),
     purchase: () => Response.json({ orderId: "o-1" }, { status: 201 }),
-    sent,
+    ...{ sent, lines },
     grants: () =>
       sent.filter(({ url, method }) => isMint(url) && method === "POST" && !isQuestion(url)),
     toOrigin: () => sent.filter(({ url }) => url.startsWith("https://origin.internal/")),
@@ -174,18 +182,25 @@ export async function createWorld(
   world.edge = await createEdge({
     config: { ...CONFIG, bootKeys: { keys: [jwk] }, ...options.config },
     clock: { now: () => epochMs(world.now + world.clockOffMs) },
-    randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
+    randomness: {
+      bytes: (length) => {
+        if (world.fault !== undefined) throw world.fault;
+        return crypto.getRandomValues(new Uint8Array(length));
+      },
+    },
     sleep: (ms) => {
       world.slept += 1;
       return sleep(ms);
     },
     runtimeVerifies: options.runtimeVerifies ?? runtimeVerifies,
-    log: () => undefined,
+    ...(options.bindings === undefined ? {} : { bindings: options.bindings }),
+    log: (line) => lines.push(line),
     fetch: async (url, init) => {
       init.signal?.addEventListener("abort", () => world.whenAborted?.());
       const headers = new Headers(init.headers);
       const body = init.body ? await new Response(init.body).text() : "";
-      const request = { url, method: init.method ?? "GET", headers, body, redirect: init.redirect };
+      const { method = "GET", redirect } = init;
+      const request = { url, method, headers, body, redirect, signal: init.signal ?? undefined };
       sent.push(request);
       if (isMint(url)) return answerAsMint(world, request);
       return url.startsWith("https://purchase.internal/")
@@ -194,6 +209,15 @@ export async function createWorld(
     },
   });
   return world as World;
+}
+
+/** Never answers; breaks off when the edge gives up on it. */
+export function hang({ signal }: Sent): Promise<Response> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener("abort", () => {
+      reject(new Error("aborted"));
+    });
+  });
 }
 
 /** What time is it? No grant. */

@@ -16,6 +16,10 @@ export const MINT_URLS_MAX = 8;
 /** A mint that failed is asked last for this long. */
 export const MINT_COOL_MS = 10_000;
 
+/** How long a mint that let a deadline pass is asked for no grant: it doubles with each in a row. */
+export const BREAKER_REST_MS_MIN = 1_000;
+export const BREAKER_REST_MS_MAX = 10_000;
+
 /** After failures in a row the interval doubles up to this, so that recovery is seen within it. */
 export const BACKOFF_MS_MAX = 10_000;
 

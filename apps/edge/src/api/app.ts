@@ -1,8 +1,9 @@
 /** The edge's own endpoints, below `/_vestibule`. One file per verb. */
 import { Hono } from "hono/tiny";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { brokenPlain } from "../answering.ts";
 import { isHeadTooLarge } from "../admission/credentials.ts";
-import { problem } from "../problem.ts";
+import { codeOf, problem, timing } from "../problem.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "../routing/cross-origin.ts";
 import { type Visit, findEvent, keepDripFresh } from "../visit.ts";
 import { getHealth } from "./get-health.ts";
@@ -15,6 +16,11 @@ type Verb = (visit: Visit, event: ManifestEvent) => Promise<Response>;
 
 export const api: Hono<{ Bindings: Visit }> = new Hono<{ Bindings: Visit }>();
 
+/** Every refusal is counted, by its code. */
+api.use(async (c, next) => {
+  await next();
+  c.env.edge.seen.refused(codeOf(c.res));
+});
 /**
  * An event's own pages can read whatever is answered about it, refusals included (HP-04); that there is no such event,
  * the pages of any.
@@ -39,7 +45,7 @@ endpoint("purchases", "POST", postPurchase);
 api.all("/_vestibule/events/:event/drip", () => methodNotAllowed("GET, HEAD"));
 api.all("/_vestibule/health", () => methodNotAllowed("GET"));
 api.notFound(() => problem("not-found"));
-api.onError(() => problem("internal"));
+api.onError((error, c) => brokenPlain(c.env.edge, error));
 
 function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
   api.all(`/_vestibule/events/:event/${name}`, async (c) => {
@@ -53,7 +59,9 @@ function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
     const allowed = visit.request.method === method || (method === "GET" && isHead(visit.request));
     if (!allowed) return methodNotAllowed(method);
     await keepDripFresh(visit, event.event);
-    return verb(visit, event);
+    const answer = await verb(visit, event);
+    if (!answer.headers.has("server-timing")) answer.headers.set("Server-Timing", timing(name));
+    return answer;
   });
 }
 

@@ -64,7 +64,7 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
       // To a mint that asks for it, or may: one that knows nothing of it would refuse the member.
       ...(confirmed && (drip === undefined || asksPresence(drip)) ? { confirmed } : {}),
     };
-    const reply = await edge.mint.post(path, asked, now);
+    const reply = await edge.mint.post(path, asked, visit);
     if (reply.kind === "away") return mintAway(visit);
     if (reply.kind === "refused") {
       const answer = reply.code === "slot-over" ? isOver : mintRefusal(visit, reply);
@@ -78,6 +78,7 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     if (!wellFormed || !isTokenShaped(admission)) {
       return mintAway(visit);
     }
+    edge.seen.counts.claimed += 1;
     const { tokenMode } = credentials;
     const body: EdgeClaimAnswer = { opensAt, closesAt, ...(tokenMode ? { admission } : {}) };
     const until = closesAt + edge.config.skewSeconds * 1000;

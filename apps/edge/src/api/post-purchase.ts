@@ -11,14 +11,14 @@ import { readAtMost } from "@vestibule/feed/read-at-most";
 import { readCredentials, readCredit } from "../admission/credentials.ts";
 import { clearCookie } from "../cookies.ts";
 import { isHeldForAll } from "@vestibule/token/cuts";
-import { withDeadline } from "../deadline.system.ts";
+import { DeadlineError, withDeadline } from "../deadline.system.ts";
 import { PURCHASE_DEADLINE_MS, UPSTREAM_BYTES_MAX, WAITING_RETRY_SECONDS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { isJson } from "../routing/cross-origin.ts";
 import type { Visit } from "../visit.ts";
 import { type Handover, handOver, refuseCrossSite } from "./answers.ts";
 import { readText } from "./form.ts";
-import { clockWrong } from "./refusals.ts";
+import { clockWrong, spreadSeconds } from "./refusals.ts";
 
 /** Of the purchase API's answer, besides status and body. */
 const PASSED_ON = ["Content-Type", "Retry-After", "RateLimit", "RateLimit-Policy", "Location"];
@@ -61,13 +61,18 @@ interface Sold {
 }
 
 async function send(
-  { edge, request }: Visit,
+  visit: Visit,
   purchase: { event: string; body: string; admission: string; visitor: string },
 ): Promise<Sold> {
+  const { edge, request, now } = visit;
   const { purchaseUrl } = edge.config;
   if (purchaseUrl === undefined) {
     return { answer: problem("unavailable", { retryAfterSeconds: 30 }) };
   }
+  // It let a deadline pass a moment ago: nobody waits for it, but for one who finds out whether it is back.
+  const circuit = edge.purchaseCircuit;
+  if (circuit.state(now) !== "closed" && !circuit.probe(now)) return { answer: resting(visit) };
+  edge.seen.counts.purchases += 1;
   const headers = new Headers({
     "Content-Type": "application/json",
     Accept: "application/json",
@@ -84,7 +89,9 @@ async function send(
       });
       return { answer, bytes: await readAtMost(answer.body?.getReader(), UPSTREAM_BYTES_MAX) };
     });
-    if (bytes === undefined) return { answer: away() };
+    circuit.answered(edge.clock.now());
+    const members = bytes === undefined ? undefined : objectOf(bytes);
+    if (bytes === undefined || members === undefined) return { answer: away() };
     const response = new Response(bytes, { status: answer.status });
     for (const name of PASSED_ON) {
       const value = answer.headers.get(name);
@@ -92,18 +99,29 @@ async function send(
     }
     response.headers.set("Cache-Control", "private, no-store");
     const { status } = answer;
-    const { credit, orderId } = status === 409 || status >= 500 ? membersOf(bytes) : {};
+    const { credit, orderId } = members;
     return {
       answer: response,
       isSold: status === 201 || (status === 409 && orderId !== undefined),
       ...(status >= 500 && isTokenShaped(credit) ? { credit } : {}),
     };
-  } catch {
+  } catch (error) {
+    const failedAt = edge.clock.now();
+    if (error instanceof DeadlineError) circuit.timedOut(failedAt);
+    else circuit.answered(failedAt);
     return { answer: away() };
   }
 }
 
-/** No answer, one that was cut off, or one that is longer than any of the purchase API's. */
+/** Nothing was sent: the purchase API is not asked at the moment. */
+function resting(visit: Visit): Response {
+  return problem("unavailable", {
+    detail: "Nothing was bought. Send this again in a moment.",
+    retryAfterSeconds: spreadSeconds(visit),
+  });
+}
+
+/** No answer, one that was cut off, that is longer than any of the purchase API's, or no JSON: a proxy's page before it. */
 function away(): Response {
   return problem("unavailable", {
     detail: "Nothing was bought, or send this again with the same Idempotency-Key.",
@@ -112,10 +130,16 @@ function away(): Response {
 }
 
 /** Of a refusal: proof that it is our fault, or the order that there is already. */
-function membersOf(bytes: Uint8Array): { readonly credit?: unknown; readonly orderId?: unknown } {
+interface Members {
+  readonly credit?: unknown;
+  readonly orderId?: unknown;
+}
+
+function objectOf(bytes: Uint8Array): Members | undefined {
   try {
-    return (JSON.parse(new TextDecoder().decode(bytes)) as object | null) ?? {};
+    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return typeof body === "object" && body !== null && !Array.isArray(body) ? body : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

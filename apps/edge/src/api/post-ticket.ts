@@ -41,10 +41,11 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
     place === undefined || !keepsPlace(visit, event, place)
       ? undefined
       : { ...place, issuedAt: place.issuedAt * 1000, status: 200 };
+  if (kept !== undefined) edge.seen.counts.kept += 1;
   if (kept !== undefined && !kept.outgrown) return joined(joining, kept);
   const path = `/v1/events/${event.event}/tickets`;
   const body = { visitor, ...(place === undefined ? {} : { ticket: place.ticket }) };
-  const reply = await edge.mint.post(path, body, now);
+  const reply = await edge.mint.post(path, body, visit);
   if (reply.kind === "away" && kept !== undefined) return joined(joining, kept);
   if (reply.kind === "away") return formOr(joining, mintAway(visit));
   if (reply.kind === "refused") return formOr(joining, mintRefusal(visit, reply));
@@ -54,6 +55,7 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
     return formOr(joining, mintAway(visit));
   }
   const grant = { number: number as number, issuedAt: issuedAt as number, ticket };
+  edge.seen.counts.joined += 1;
   edge.newcomers.expect(event.event, grant.number, visit);
   return joined(joining, { ...grant, status: reply.status });
 }

@@ -38,7 +38,8 @@ export function clockWrong(visit: Visit, headers: Readonly<Record<string, string
   });
 }
 
-function spreadSeconds({ edge }: Visit): number {
+/** `Retry-After` in seconds, so that not all come back in the same one. */
+export function spreadSeconds({ edge }: Visit): number {
   const [byte = 0] = edge.randomness.bytes(1);
   const spread = AWAY_RETRY_SECONDS_MAX - AWAY_RETRY_SECONDS_MIN + 1;
   return AWAY_RETRY_SECONDS_MIN + (byte % spread);

@@ -1,6 +1,7 @@
 /** How the page of one event looks, and the content policy that lets exactly that happen. */
 import { scriptSource, styleSource } from "#page-assets";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
+import { timing } from "../problem.ts";
 import { accentFor } from "./accent.ts";
 
 export interface Look {
@@ -29,6 +30,7 @@ function headersOf(policy: string): Headers {
     "Cache-Control": "private, no-store",
     "Content-Security-Policy": policy,
     "X-Robots-Tag": "noindex",
+    "Server-Timing": timing("page"),
     "X-Content-Type-Options": "nosniff",
     // Same-origin, so that a form without JavaScript still says where it comes from.
     "Referrer-Policy": "same-origin",

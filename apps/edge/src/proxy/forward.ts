@@ -10,7 +10,7 @@ import type { Answering } from "../answering.ts";
 import { answerWithin } from "../deadline.system.ts";
 import type { HeaderTexts } from "../head.ts";
 import { ORIGIN_RETRY_SECONDS } from "../limits.ts";
-import { problem } from "../problem.ts";
+import { refuse } from "../problem.ts";
 import { allowedOrigin, shareWith } from "../routing/cross-origin.ts";
 import type { Visit } from "../visit.ts";
 import { clientBody, isWithoutBody } from "./client-body.ts";
@@ -67,7 +67,11 @@ type Refusal = "bad-request" | "origin-timeout" | "origin-unreachable" | "reques
 
 /** The shop's own pages can read it, wherever among its hosts they are (HP-04). */
 function refusal(visit: Visit, { event }: Onward, code: Refusal): Response {
-  const refused = problem(
+  if (code === "origin-timeout" || code === "origin-unreachable") {
+    visit.edge.seen.tell("originErrors", { kind: code, event: event?.event });
+  }
+  const refused = refuse(
+    visit.edge,
     code,
     code === "bad-request"
       ? { detail: "The body did not arrive as it should have." }

@@ -6,6 +6,7 @@ import { publicLocation } from "./origin-address.ts";
 /** The only statuses that lead elsewhere: created, and the redirects. */
 const CREATED = 201;
 const [REDIRECTS_FROM, REDIRECTS_UNTIL] = [300, 400];
+const ERRORS_FROM = 500;
 
 /** As it is, but for an address that only we can reach. `undefined` when it is none: a switch that nobody asked for. */
 export function originAnswer(visit: Visit, response: Response): Response | undefined {
@@ -16,6 +17,7 @@ export function originAnswer(visit: Visit, response: Response): Response | undef
   const leads = status === CREATED || (status >= REDIRECTS_FROM && status < REDIRECTS_UNTIL);
   const location = leads ? response.headers.get("location") : null;
   const { edge, address } = visit;
+  if (status >= ERRORS_FROM) edge.seen.tell("originErrors", { kind: "origin-error", status });
   const seen = location === null ? null : publicLocation(edge.config, address, location);
   if (named.length === 0 && seen === location) return response;
   const changed = new Response(response.body, response);
