@@ -26,12 +26,10 @@ export async function deny(
   if (found.check.kind === "cannot-verify") {
     return refuse(edge, "unavailable", { retryAfterSeconds: AWAY_RETRY_SECONDS_MIN });
   }
-  const origin = allowedOrigin(request, event);
-  if (isPreflight(request)) return preflight(request, origin);
-  if (wantsPage(request)) {
+  if (wantsPage(visit)) {
     const { holdingStatus } = event;
     edge.seen.counts.heldPage += 1;
-    if (request.method !== "POST") return holdingPage(visit, found);
+    if (visit.method !== "POST") return holdingPage(visit, found);
     // A form that came too late or too early: it is not carried out, and never sent again by us.
     const code = found.check.kind === "wrong-clock" ? "clock-wrong" : "waiting";
     const status = holdingStatus < 400 ? PROBLEMS[code].status : holdingStatus;
@@ -39,6 +37,8 @@ export async function deny(
     page.headers.set("Retry-After", String(WAITING_RETRY_SECONDS));
     return page;
   }
+  const origin = allowedOrigin(request, event);
+  if (isPreflight(request)) return preflight(request, origin);
   if (found.check.kind === "wrong-clock") {
     edge.seen.refused("clock-wrong");
     return shareWith(clockWrong(visit, { Vary: "Accept" }), origin);

@@ -104,6 +104,11 @@ export function readHead(headers: Headers): Head {
   };
 }
 
+/** `null`: there is none. `name` in lower case, neither `cookie` nor one of those that are not forwarded. */
+export function headerText({ headers, others }: Head, name: string): string | null {
+  return others === undefined ? headers.get(name) : (others[name] ?? null);
+}
+
 /** Lower-case names of the headers that are for the next hop only, by what `Connection` says (RFC 9110 section 7.6.1). */
 export function headersForOneHop(connection: string): readonly string[] {
   if (PLAIN_CONNECTION.test(connection)) return NONE;

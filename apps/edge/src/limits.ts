@@ -84,6 +84,9 @@ export const SHARED_PAGES_MAX = 32;
 
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;
+/** Such headers that are remembered: texts, and characters of each. */
+export const ACCEPTS_MAX = 64;
+export const ACCEPT_CHARS_MAX = 512;
 
 /** Ways of writing figures, and those of times by zone, that are kept ready. */
 export const FORMATS_MAX = 256;

@@ -153,7 +153,7 @@ test("what passes by a bypass rule is counted by rule, and nothing else is", asy
 test("a fault of ours is a 500, at once and later, and opens nothing", async () => {
   const { world, headers } = await admitted();
   const breaking = (path: string, readsLeft: number): Request => {
-    const request = new Request(`https://shop.example${path}`, { headers: PAGE_VIEW });
+    const request = new Request(`https://shop.example${path}`);
     let left = readsLeft;
     return new Proxy(request, {
       get: (target, name) => {

@@ -14,9 +14,11 @@ export interface Look {
 const looks = new WeakMap<ManifestEvent, Look>();
 
 /** Of each event of the present manifest: worked out once. */
-export async function lookOf(event: ManifestEvent): Promise<Look> {
-  const known = looks.get(event);
-  if (known !== undefined) return known;
+export function lookOf(event: ManifestEvent): Look | Promise<Look> {
+  return looks.get(event) ?? workOut(event);
+}
+
+async function workOut(event: ManifestEvent): Promise<Look> {
   const { light, dark } = accentFor(event.accent);
   const css = `:root{--accent:${light};--accent-dark:${dark}}`;
   const look = { css, headers: headersOf(policyOf(await sourceOf(css))) };

@@ -8,14 +8,12 @@ import { SHARED_PAGES_MAX } from "../limits.ts";
 
 export type PageBytes = Uint8Array<ArrayBuffer>;
 
-/** All that such a page is made of. */
+/** What such a page tells of, and when. */
 export interface Occasion {
   readonly event: ManifestEvent;
   readonly drip: KnownDrip | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Everything else, as a text. */
-  readonly rest: string;
 }
 
 interface Second {
@@ -26,8 +24,10 @@ interface Second {
 
 const seconds = new WeakMap<ManifestEvent, Second>();
 
+/** @param how all else that the page depends on, none with a space in it but the last */
 export function sharedPage(
-  { event, drip, now, rest }: Occasion,
+  { event, drip, now }: Occasion,
+  how: readonly (string | undefined)[],
   write: () => PageBytes,
 ): PageBytes {
   const second = Math.floor(now / 1_000);
@@ -37,9 +37,10 @@ export function sharedPage(
     seconds.set(event, present);
   }
   const { pages } = present;
-  const known = pages.get(rest);
+  const key = how.join(" ");
+  const known = pages.get(key);
   if (known !== undefined) return known;
   const page = write();
-  if (pages.size < SHARED_PAGES_MAX) pages.set(rest, page);
+  if (pages.size < SHARED_PAGES_MAX) pages.set(key, page);
   return page;
 }

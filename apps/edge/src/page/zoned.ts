@@ -1,6 +1,7 @@
 /** Figures and moments of the first view, which the server writes. */
 import { createBoundedMemo } from "../admission/bounded-memo.ts";
 import { FORMATS_MAX } from "../limits.ts";
+import type { Visit } from "../visit.ts";
 import { DAY_NEEDED_MS, type Figures, type Formats, figuresOf } from "./formats.ts";
 
 const bounds = { entriesMax: FORMATS_MAX, charsMax: Infinity };
@@ -11,7 +12,7 @@ const times = createBoundedMemo<Intl.DateTimeFormat>(bounds);
  * The visitor's zone where the platform knows it, else UTC; it is named, since nobody else says whose it is (AO-02).
  * The script puts the device's own in its place.
  */
-export function zoneOf(request: Request): string {
+export function zoneOf({ request }: Visit): string {
   const cf = (request as { cf?: { timezone?: unknown } }).cf;
   return typeof cf?.timezone === "string" ? cf.timezone : "UTC";
 }

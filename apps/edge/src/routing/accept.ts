@@ -1,5 +1,6 @@
 /** Content negotiation (RFC 9110 section 12.5.1) for one question: a page, or a problem document? */
-import { ACCEPT_PARTS_MAX } from "../limits.ts";
+import { type Head, headerText } from "../head.ts";
+import { ACCEPTS_MAX, ACCEPT_CHARS_MAX, ACCEPT_PARTS_MAX } from "../limits.ts";
 
 interface Range {
   readonly type: string;
@@ -61,13 +62,22 @@ const NAVIGATING = new Set(["GET", "HEAD", "POST"]);
  * A browser on its way to a page, also by a form: it wants HTML, and it is not the sub-resource of another page
  * (HP-12) nor a script's.
  */
-export function wantsPage(request: Request): boolean {
-  const { method, headers } = request;
+export function wantsPage({ method, head }: { method: string; head: Head }): boolean {
   if (!NAVIGATING.has(method)) return false;
-  if (headers.has("upgrade")) return false;
-  const mode = headers.get("sec-fetch-mode");
+  if (headerText(head, "upgrade") !== null) return false;
+  const mode = headerText(head, "sec-fetch-mode");
   if (method === "POST" && mode !== null && mode !== "navigate") return false;
-  const destination = headers.get("sec-fetch-dest");
+  const destination = headerText(head, "sec-fetch-dest");
   if (destination !== null && !DOCUMENTS.has(destination)) return false;
-  return prefersPage(headers.get("accept"));
+  const accept = headerText(head, "accept");
+  if (accept === null) return false;
+  let prefers = known.get(accept);
+  if (prefers === undefined) {
+    prefers = prefersPage(accept);
+    if (known.size < ACCEPTS_MAX && accept.length <= ACCEPT_CHARS_MAX) known.set(accept, prefers);
+  }
+  return prefers;
 }
+
+/** What browsers send is always the same few texts. */
+const known = new Map<string, boolean>();
