@@ -88,7 +88,7 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
 
   /** Whether there is anything to tell of it. */
   function isDue(level: SupplyLevel): boolean {
-    const { event, soldOut, unsold, told, unheard, wasTold } = level;
+    const { event, unheard, wasTold } = level;
     if (!toldIn.has(event)) toldIn.set(event, ticks);
     const isLastCall = lastCalls.judge(event, {
       ...level,
@@ -98,9 +98,7 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
     if (isLastCall === undefined) judged.delete(event);
     else judged.set(event, isLastCall);
     return (
-      soldOut !== told.soldOut ||
-      (isLastCall ?? told.lastCall) !== told.lastCall ||
-      unsold !== told.unsold ||
+      isChanged(level, isLastCall) ||
       unheard.soldOut ||
       ((unheard.lastCall || unheard.unsold) && ticks >= (postponed.get(event) ?? 0)) ||
       (wasTold && isOld(event))
@@ -156,6 +154,14 @@ export function createSupplyReporter(options: ReporterOptions): SupplyReporter {
       await Promise.all([...busy.values()].map(({ done }) => done));
     },
   };
+}
+
+/** Whether it is other than what was told. */
+function isChanged(
+  { soldOut, unsold, told }: SupplyLevel,
+  isLastCall: boolean = told.lastCall,
+): boolean {
+  return soldOut !== told.soldOut || isLastCall !== told.lastCall || unsold !== told.unsold;
 }
 
 function report(error: unknown, log: Log): void {

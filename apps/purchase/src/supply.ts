@@ -99,7 +99,8 @@ export function createSupply(database: Database): Supply {
             from stock where event = ${event}`;
         const isOut = stock?.soldOut ?? false;
         const isLast = isOut || (lastCall ?? told?.lastCall ?? false);
-        const band = stock?.unsold == null ? (told?.unitsLeft ?? null) : bandOf(stock.unsold);
+        const unsold = stock?.unsold ?? null;
+        const band = unsold === null ? (told?.unitsLeft ?? null) : bandOf(unsold);
         const [change] = await tx<Row[]>`
           update supply
              set sold_out = ${isOut}, last_call = ${isLast}, units_left = ${band},
