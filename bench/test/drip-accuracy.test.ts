@@ -2,7 +2,7 @@ import { opensAt } from "@vestibule/drip/segment";
 import { epochMs, ticketNumber } from "@vestibule/kernel/units";
 import { describe, expect, it } from "vitest";
 import { accuracyOf, type Sale } from "../src/drip/accuracy.ts";
-import type { Commitment } from "../src/drip/virtual-line.ts";
+import type { Commitment } from "@vestibule/mint/test/support/virtual-line.ts";
 
 const START = 1_800_000_000_000;
 const PIECE_MS = 5_000;

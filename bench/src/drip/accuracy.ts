@@ -1,7 +1,7 @@
 /** What the law allows in ten seconds, and what opened: an accounting that knows nothing of the controller. */
 import { rateAt, type Rates } from "@vestibule/drip/rate-plan";
 import { liveCount, opensAt } from "@vestibule/drip/segment";
-import type { Commitment } from "./virtual-line.ts";
+import type { Commitment } from "@vestibule/mint/test/support/virtual-line.ts";
 
 export const WINDOW_MS = 10_000;
 

@@ -1,5 +1,5 @@
 import { type Accuracy, accuracyOf, WINDOW_MS } from "../drip/accuracy.ts";
-import { VirtualLine } from "../drip/virtual-line.ts";
+import { VirtualLine } from "@vestibule/mint/test/support/virtual-line.ts";
 import type { Bench, Measured, Row } from "../row.ts";
 
 /** No divisor of anything: roundings show. */

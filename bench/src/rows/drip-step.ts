@@ -1,6 +1,6 @@
 import { issuedBy, planTick, settleable } from "@vestibule/mint/src/line/controller.ts";
 import { compare, type Side } from "../compare.ts";
-import { VirtualLine } from "../drip/virtual-line.ts";
+import { VirtualLine } from "@vestibule/mint/test/support/virtual-line.ts";
 import type { Bench, Measured, Row } from "../row.ts";
 
 const MANY = 10_000_000;

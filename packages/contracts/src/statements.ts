@@ -72,6 +72,8 @@ export const dripClaimsSchema = z.object({
   rates: z.optional(z.array(z.tuple([whole, whole]))),
   /** Per cent of the rate at which lapsed slots are given back. Absent: 150. */
   overdrive: z.optional(whole),
+  /** Per cent of the rate between which the line moves if as many come as did lately. Absent: 100 to `overdrive`. */
+  pace: z.optional(z.tuple([whole, whole])),
   notice: z.string(),
   /** A claim needs `confirmed: true`: somebody has said that they are there. Absent: it does not. */
   presence: z.optional(z.enum(["confirm"])),

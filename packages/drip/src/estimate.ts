@@ -18,6 +18,8 @@ export interface EstimateView extends HoldView {
   readonly rates?: readonly (readonly [number, number])[] | undefined;
   /** Per cent of the rate at which lapsed slots are given back. */
   readonly overdrive?: number | undefined;
+  /** Per cent of the rate between which the line moves if as many come as did lately; absent: 100 to `overdrive`. */
+  readonly pace?: readonly [number, number] | undefined;
   /** `scheduled`, `prequeue`, `open`, `paused`, `soldout`, `ended`. */
   readonly state: string;
   /** Epoch milliseconds; the drip does not run before it. */
@@ -33,8 +35,8 @@ export interface EtaRange {
 const OVERDRIVE_DEFAULT = 150;
 /** An estimate beyond a day says nothing: it is unknown. */
 const ETA_MS_MAX = 86_400_000;
-/** Added to the upper bound: a tenth for numbers served out of turn and rounding, and the ticks of mint and edge. */
-const MARGIN = 1.1;
+/** Added to the upper bound: a twentieth for numbers served out of turn and rounding, and the ticks of mint and edge. */
+const MARGIN = 1.05;
 const MARGIN_MS = 5_000;
 
 /** People who wait for a slot between the committed numbers and `n`. */
@@ -84,9 +86,9 @@ export function etaRange(n: number, view: EstimateView, now: number): EtaRange |
 
   const start = firstFree(view, now);
   const waiting = waitingBefore(n, view);
-  const { overdrive = OVERDRIVE_DEFAULT } = view;
-  const fromMs = Math.floor(start - now + timeFor(waiting, { ...view, start }, overdrive));
-  const slow = timeFor(waiting * MARGIN, { ...view, start }, 100);
+  const [least, most] = view.pace ?? [100, view.overdrive ?? OVERDRIVE_DEFAULT];
+  const fromMs = Math.floor(start - now + timeFor(waiting, { ...view, start }, most));
+  const slow = timeFor(waiting * MARGIN, { ...view, start }, least);
   const untilMs = Math.ceil(start - now + slow + MARGIN_MS);
   return fromMs > ETA_MS_MAX ? undefined : { fromMs, untilMs };
 }

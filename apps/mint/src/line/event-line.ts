@@ -4,7 +4,7 @@
  */
 import { creditSlots } from "@vestibule/drip/credit";
 import type { NumberRange } from "@vestibule/drip/line-state";
-import { containsNumber, opensAt } from "@vestibule/drip/segment";
+import { containsNumber, liveCount, opensAt } from "@vestibule/drip/segment";
 import type { Clock } from "@vestibule/kernel/clock";
 import { type EpochMs, ticketNumber } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
@@ -22,6 +22,7 @@ import {
   type StoredSegment,
 } from "../store/store.ts";
 import { unavailable } from "../unavailable.ts";
+import { RecentLapses } from "./recent-lapses.ts";
 import { Sequencer } from "./sequencer.ts";
 import { SerialQueue } from "./serial-queue.ts";
 
@@ -52,6 +53,7 @@ export class EventLine {
   readonly lead: Lead;
   readonly store: MintStore;
   readonly sequencer: Sequencer;
+  readonly lapses: RecentLapses;
   readonly #clock: Clock;
   readonly #queue = new SerialQueue({ jobsMax: WRITES_MAX });
   readonly #onLeaseLost: () => void;
@@ -69,6 +71,9 @@ export class EventLine {
     this.#clock = clock;
     this.#record = record;
     this.#onLeaseLost = onLeaseLost;
+    const { line, lapsed } = record.progress;
+    const unsettled = record.segments.reduce((sum, segment) => sum + liveCount(segment), 0);
+    this.lapses = new RecentLapses({ claimed: line.granted - unsettled, lapsed });
     const first = record.reserved + 1;
     this.sequencer = new Sequencer({
       first,
@@ -126,6 +131,7 @@ export class EventLine {
       epoch: this.lead.epoch,
       first: this.sequencer.first,
     });
+    this.lapses.note(done.change.settled ?? []);
     this.#edition += 1;
     return done;
   }

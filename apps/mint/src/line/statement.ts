@@ -1,22 +1,16 @@
 /** What the mint says about one event, and about all: the claims of drip statement and manifest. */
-import type { EventSettings } from "@vestibule/contracts/event-settings";
-import {
-  DRIP_STATEMENT_SECONDS,
-  MANIFEST_STATEMENT_SECONDS,
-  OVERDRIVE_PERCENT_DEFAULT,
-} from "@vestibule/contracts/limits";
+import { DRIP_STATEMENT_SECONDS, MANIFEST_STATEMENT_SECONDS } from "@vestibule/contracts/limits";
 import type { DripClaims, ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import { claimWindowMs } from "@vestibule/drip/slot";
 import { servingNumber } from "@vestibule/drip/line";
 import type { Segment } from "@vestibule/drip/line-state";
-import { changesAfter, rateAt } from "@vestibule/drip/rate-plan";
+import { rateAt } from "@vestibule/drip/rate-plan";
 import { type EpochMs, toSeconds } from "@vestibule/kernel/units";
 import {
   CUT_MARGIN_MS,
   CUTS_MAX,
   ENDED_SHOWN_MS,
   JOINED_PRODUCT_MAX,
-  RATES_SHOWN_MAX,
   SKIPS_MAX,
 } from "../limits.ts";
 import type { EventFacts, EventRecord } from "../store/store.ts";
@@ -24,6 +18,7 @@ import type { EventLine } from "./event-line.ts";
 import { endOf, stateAt } from "./event-state.ts";
 import { lastCallOf } from "./last-call.ts";
 import { leftOf } from "./left.ts";
+import { speedOf } from "./speed.ts";
 
 /** @param seq higher than that of every statement of this event before. */
 export function dripClaims(
@@ -50,7 +45,7 @@ export function dripClaims(
     skips: skips(line),
     issued: rounded(line.issuedCount()),
     rate: rateAt(settings, now).ratePerMinute,
-    ...speed(settings, now),
+    ...speedOf(line, now),
     notice: settings.notice,
     ...(settings.presence === "confirm" ? { presence: settings.presence } : {}),
     ...(facts.hold === undefined
@@ -139,16 +134,6 @@ export function joined(segments: readonly Segment[]): ListedSegment[] {
     }
   }
   return list;
-}
-
-/** What estimates need besides the rate, where it is not the usual. */
-function speed(settings: EventSettings, now: EpochMs): Pick<DripClaims, "rates" | "overdrive"> {
-  const { overdrivePercent } = settings;
-  const rates = changesAfter(settings, now, RATES_SHOWN_MAX);
-  return {
-    ...(rates.length === 0 ? {} : { rates }),
-    ...(overdrivePercent === OVERDRIVE_PERCENT_DEFAULT ? {} : { overdrive: overdrivePercent }),
-  };
 }
 
 /** Runs behind the committed numbers that nobody holds, as far as is known. */

@@ -1,14 +1,20 @@
 /** One line of the real mint in virtual time: its controller, its steps, its store of memory. Nothing is signed. */
-import { type EventSettings, eventSettingsSchema } from "@vestibule/contracts/event-settings";
+import {
+  type EventChange,
+  type EventSettings,
+  eventSettingsSchema,
+} from "@vestibule/contracts/event-settings";
+import type { DripClaims } from "@vestibule/contracts/statements";
 import { liveCount, openedCount } from "@vestibule/drip/segment";
-import { tick } from "@vestibule/mint/src/line/controller.ts";
-import { EventLine } from "@vestibule/mint/src/line/event-line.ts";
-import { hold, resume } from "@vestibule/mint/src/line/organizer.ts";
-import type { StoredSegment } from "@vestibule/mint/src/store/store.ts";
-import { MemoryStore } from "@vestibule/mint/test/support/memory-store.ts";
 import { FakeClock } from "@vestibule/testkit/fake-clock";
 import { SeededRandomness } from "@vestibule/testkit/seeded-randomness";
 import * as z from "zod/mini";
+import { tick } from "../../src/line/controller.ts";
+import { EventLine } from "../../src/line/event-line.ts";
+import { changeSettings, hold, resume } from "../../src/line/organizer.ts";
+import { dripClaims } from "../../src/line/statement.ts";
+import type { StoredSegment } from "../../src/store/store.ts";
+import { MemoryStore } from "./memory-store.ts";
 
 const EVENT = "sale";
 const LEASE_MS = 3_000;
@@ -26,15 +32,19 @@ export class VirtualLine {
   readonly store: MemoryStore = new MemoryStore(this.clock);
   readonly settings: EventSettings;
   line!: EventLine;
+  /** Who did not come in time, in order. */
+  readonly missed: number[] = [];
   readonly #random: SeededRandomness;
-  readonly #noShowPercent: number;
+  readonly #noShowPercent: (n: number) => number;
   readonly #known = new Map<number, Omit<Commitment, "segment">>();
   readonly #looked = new Map<number, number>();
   #terms = 0;
+  #seq = 0;
 
   private constructor(change: Partial<EventSettings>, crowd: Crowd, plan: Plan) {
     this.#random = new SeededRandomness(crowd.seed);
-    this.#noShowPercent = crowd.noShowPercent ?? 0;
+    const { noShowPercent = 0 } = crowd;
+    this.#noShowPercent = typeof noShowPercent === "number" ? () => noShowPercent : noShowPercent;
     this.settings = z.parse(eventSettingsSchema, {
       ...{ event: EVENT, title: "Sale", ratePerMinute: 60, endsAt: this.clock.now() + 86_400_000 },
       ...{ hosts: ["shop.example"], paths: ["/*"], homePath: "/", ...change },
@@ -105,6 +115,22 @@ export class VirtualLine {
     this.#note();
   }
 
+  async change(change: EventChange): Promise<void> {
+    await changeSettings(this.line, change, { actor: "bench" });
+  }
+
+  /** These come before everybody else: made good, or passed by the line. */
+  async oweSlots(numbers: readonly number[]): Promise<void> {
+    await this.line.write(() => this.line.addDemand(numbers));
+    this.#note();
+  }
+
+  /** What the mint says at this moment; nothing is signed. */
+  statement(): DripClaims {
+    this.#seq += 1;
+    return dripClaims(this.line, { issuer: "mint", seq: this.#seq, now: this.clock.now() });
+  }
+
   /** In the order of their commits. */
   commitments(): readonly Commitment[] {
     return this.store.committed(EVENT).map((segment) => {
@@ -131,8 +157,9 @@ export class VirtualLine {
     for (const segment of record.segments) {
       const opened = Math.min(openedCount(segment, until), liveCount(segment));
       for (let k = this.#looked.get(segment.id) ?? 0; k < opened; k += 1) {
-        if (!this.#random.chance(this.#noShowPercent))
-          fresh.push({ n: segment.base + k, segment: segment.id });
+        const n = segment.base + k;
+        if (this.#random.chance(this.#noShowPercent(n))) this.missed.push(n);
+        else fresh.push({ n, segment: segment.id });
       }
       this.#looked.set(segment.id, Math.max(opened, this.#looked.get(segment.id) ?? 0));
     }
@@ -147,5 +174,6 @@ type Plan = (start: number) => EventSettings["ratePlan"];
 interface Crowd {
   readonly seed: number;
   readonly waiting: number;
-  readonly noShowPercent?: number;
+  /** Of all, or of each number. */
+  readonly noShowPercent?: number | ((n: number) => number);
 }
