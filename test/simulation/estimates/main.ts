@@ -1,6 +1,6 @@
 /**
  * `node test/simulation/estimates/main.ts [--sales N] [--write]`: measures estimates over simulated sales, and prints the
- * table of docs/estimates.md; `--write` puts it there. The seeds are 1 to N: the same table every time.
+ * table of docs/estimates.md; `--write` puts it there (then `pnpm format`). The seeds are 1 to N: the same table every time.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -33,7 +33,7 @@ async function table(sales: number): Promise<string> {
       within.toFixed(1),
       scenario.isCalm ? "all" : (withinCalm?.toFixed(1) ?? "none"),
       width.toFixed(0),
-      off === 0 ? "–" : `up to ${off.toFixed(0)}`,
+      off === 0 ? "–" : off < 1 ? "under 1" : `up to ${off.toFixed(0)}`,
     ]);
   }
   return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
