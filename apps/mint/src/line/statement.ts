@@ -1,4 +1,5 @@
 /** What the mint says about one event, and about all: the claims of drip statement and manifest. */
+import type { EventSettings } from "@vestibule/contracts/event-settings";
 import { DRIP_STATEMENT_SECONDS, MANIFEST_STATEMENT_SECONDS } from "@vestibule/contracts/limits";
 import type { DripClaims, ManifestClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import { claimWindowMs } from "@vestibule/drip/slot";
