@@ -1,5 +1,6 @@
 /** Our cookies: read without parsing those of others, set with every attribute, taken out on the way to the origin. */
-import { type CookieKind, cookieName } from "@vestibule/contracts/names";
+import { type CookieKind, cookieName, languageCookieName } from "@vestibule/contracts/names";
+import { LANGUAGE_COOKIE_SECONDS } from "./limits.ts";
 
 /**
  * The value of `name`; `undefined` when it is not there, or there with different values: nobody can say
@@ -32,7 +33,8 @@ function unquoted(text: string): string {
   return isQuoted ? value.slice(1, -1) : value;
 }
 
-const OURS = /^[ \t]*(?:__Host-)?vst-(?:visitor|ticket|admission|credit|order)-/;
+const OURS =
+  /^[ \t]*(?:__Host-)?vst-(?:(?:visitor|ticket|admission|credit|order)-|language\s*(?:=|$))/;
 
 /**
  * The header without our cookies; `undefined` when nothing is left. Several `Cookie` headers reach us as
@@ -72,6 +74,16 @@ function text(
   kind: CookieKind,
   { event, value, maxAge, https }: { event: string; value: string; maxAge: number; https: boolean },
 ): string {
-  const name = cookieName(kind, event, { https });
+  return written({ name: cookieName(kind, event, { https }), value, maxAge, https });
+}
+
+/** `Set-Cookie` of the language that somebody has chosen, for all events. */
+export function setLanguageCookie(tag: string, { https }: { https: boolean }): string {
+  const name = languageCookieName({ https });
+  return written({ name, value: tag, maxAge: LANGUAGE_COOKIE_SECONDS, https });
+}
+
+function written(cookie: { name: string; value: string; maxAge: number; https: boolean }): string {
+  const { name, value, maxAge, https } = cookie;
   return `${name}=${value}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${https ? "; Secure" : ""}`;
 }

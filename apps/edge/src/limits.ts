@@ -88,6 +88,13 @@ export const ACCEPT_PARTS_MAX = 32;
 export const ACCEPTS_MAX = 64;
 export const ACCEPT_CHARS_MAX = 512;
 
+/** `Accept-Language`: so much of it is looked at; browsers send a tenth. And those whose outcome is kept. */
+export const ACCEPT_LANGUAGE_CHARS_MAX = 512;
+export const CHOICES_MAX = 1_024;
+export const CHOICES_CHARS_MAX = 65_536;
+/** For how long a browser keeps the language that was chosen. */
+export const LANGUAGE_COOKIE_SECONDS = 31_536_000;
+
 /** Ways of writing figures, and those of times by zone, that are kept ready. */
 export const FORMATS_MAX = 256;
 

@@ -26,6 +26,7 @@ import {
   TITLE_CHARS_MAX,
 } from "./limits.ts";
 import { looksSchema } from "./looks.ts";
+import { LANGUAGES } from "./languages.ts";
 import { slugSchema } from "./slug.ts";
 
 const whole = (minimum: number, maximum: number) => z.int().check(z.gte(minimum), z.lte(maximum));
@@ -197,6 +198,8 @@ const shape = {
   tellLeft: z._default(z.boolean(), true),
   /** Logo, colours, words and template of its own; absent or empty: none. */
   looks: z.optional(looksSchema),
+  /** Of the page, for visitors whose browser asks for none that it has; absent: English. */
+  language: z.optional(z.enum(LANGUAGES)),
 };
 
 /** The body of `POST /v1/admin/events`. Unknown members are refused. */
@@ -227,6 +230,7 @@ export const eventChangeSchema = z.partial(
     tellLeft: z.boolean(),
     /** As a whole: what it leaves out is none. */
     looks: looksSchema,
+    language: z.enum(LANGUAGES),
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;

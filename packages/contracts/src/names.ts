@@ -28,6 +28,11 @@ export function cookieName(kind: CookieKind, event: string, options: { https: bo
   return `${options.https ? "__Host-" : ""}vst-${kind}-${event}`;
 }
 
+/** Name of the cookie that keeps the language which a visitor chose on the page, for all events. */
+export function languageCookieName(options: { https: boolean }): string {
+  return `${options.https ? "__Host-" : ""}vst-language`;
+}
+
 /**
  * Value of the `order` cookie: the place in line that bought, and the path at which the shop shows the order,
  * outside of the protected paths. Whoever comes back to the line is led there.

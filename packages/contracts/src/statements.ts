@@ -110,6 +110,8 @@ export const manifestEventSchema = z.object({
   startsAt: z.optional(whole),
   joinableAt: z.optional(whole),
   looks: z.optional(manifestLooksSchema),
+  /** Of the page, where a browser asks for none that it has. A location that does not have it either takes English. */
+  language: z.optional(z.string()),
 });
 export type ManifestEvent = z.infer<typeof manifestEventSchema>;
 

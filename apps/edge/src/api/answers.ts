@@ -71,6 +71,6 @@ export function refuseCrossSite(
   { byCookie, tokenMode }: Credentials,
 ): Response | undefined {
   if (tokenMode && !byCookie) return undefined;
-  const fine = isSameSite(request, { origin: address.origin, event, byCookie });
+  const fine = isSameSite(request, { origin: address.origin, sites: event, byCookie });
   return fine ? undefined : problem("cross-site");
 }

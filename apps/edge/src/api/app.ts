@@ -8,6 +8,7 @@ import { allowedOrigin, isPreflight, preflight, shareWith } from "../routing/cro
 import { type Visit, findEvent, keepDripFresh } from "../visit.ts";
 import { getHealth } from "./get-health.ts";
 import { getMe } from "./get-me.ts";
+import { postLanguage } from "./post-language.ts";
 import { postAdmission } from "./post-admission.ts";
 import { postPurchase } from "./post-purchase.ts";
 import { postTicket } from "./post-ticket.ts";
@@ -44,6 +45,8 @@ endpoint("admissions", "POST", postAdmission);
 endpoint("purchases", "POST", postPurchase);
 api.all("/_vestibule/events/:event/drip", () => methodNotAllowed("GET, HEAD"));
 api.all("/_vestibule/health", () => methodNotAllowed("GET"));
+api.post("/_vestibule/language", (c) => postLanguage(c.env));
+api.all("/_vestibule/language", () => methodNotAllowed("POST"));
 api.notFound(() => problem("not-found"));
 api.onError((error, c) => brokenPlain(c.env.edge, error));
 

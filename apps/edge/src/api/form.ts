@@ -20,6 +20,10 @@ export interface Form {
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
+export function isForm({ headers }: Request): boolean {
+  return FORM.test(headers.get("content-type") ?? "");
+}
+
 /** A body that cannot be read is refused; an unsafe return path falls back to the event's page (EP-14). */
 export async function readForm(
   { request, address }: Visit,
@@ -28,7 +32,7 @@ export async function readForm(
   if (!prefersPage(request.headers.get("accept"))) {
     return { returnPath: undefined, confirmed: false };
   }
-  if (!FORM.test(request.headers.get("content-type") ?? "")) {
+  if (!isForm(request)) {
     return { returnPath: event.homePath, confirmed: false };
   }
   const text = await readText(request);

@@ -1,5 +1,6 @@
 /** The languages of the page. A location reads the texts of one when it is first asked for them. */
 import { type LanguageFile, languageFiles } from "#page-assets";
+import { assert } from "@vestibule/kernel/assert";
 import type { PageTexts, Texts } from "./texts.ts";
 
 export interface Language extends Pick<LanguageFile, "name" | "direction"> {
@@ -12,16 +13,17 @@ export interface Language extends Pick<LanguageFile, "name" | "direction"> {
   readonly options: string;
 }
 
-export const DEFAULT_LANGUAGE = "en";
+const files = new Map(Object.entries(languageFiles));
+export const LANGUAGE_TAGS: ReadonlySet<string> = new Set(files.keys());
 
 const read = new Map<string, Language>();
 
-/** @param tag of a file, else the default is taken */
+/** @param tag one of `LANGUAGE_TAGS` */
 export function languageOf(tag: string): Language {
   let language = read.get(tag);
   if (language === undefined) {
-    const file = languageFiles[tag];
-    if (file === undefined) return languageOf(DEFAULT_LANGUAGE);
+    const file = files.get(tag);
+    assert(file !== undefined, "the language is one of ours");
     read.set(tag, (language = readLanguage(tag, file)));
   }
   return language;
@@ -38,7 +40,7 @@ function readLanguage(tag: string, { name, direction, page, texts }: LanguageFil
 }
 
 function optionsHtml(chosen: string): string {
-  return Object.entries(languageFiles)
+  return [...files]
     .map(([tag, { name, direction }]) => {
       const dir = direction === "rtl" ? " dir=rtl" : "";
       return `<option value=${tag} lang=${tag}${dir}${tag === chosen ? " selected" : ""}>${name}`;

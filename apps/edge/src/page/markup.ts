@@ -60,7 +60,7 @@ ${
 <noscript>${plainHtml(parts)}</noscript>
 ${actionsHtml(parts)}
 </main>
-<footer id="kept"${hidden(!words.kept)}>${page.kept}</footer>
+<footer><p id="kept"${hidden(!words.kept)}>${page.kept}</p>${languageHtml(parts)}</footer>
 <script type="application/json" id="data">${jsonForHtml(data)}</script>
 <script type="application/json" id="texts"></script>
 <script></script>
@@ -125,6 +125,17 @@ function actionsHtml(parts: PageParts): string {
     form("enter", "admissions", page.enter, action === "enter") +
     form("take", "admissions", page.take, action === "take") +
     `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${page.again}</a></p>`
+  );
+}
+
+/** With the script it acts when a language is chosen; who chooses by keys, or has no script, presses the button. */
+function languageHtml({ language, returnPath }: PageParts): string {
+  const { page, options } = language;
+  return (
+    `<form method="post" action="${EDGE_PREFIX}/language" id="speak">` +
+    `<input type="hidden" name="return" value="${escape(returnPath)}">` +
+    `<label for="language">${page.language}</label><select name="language" id="language" autocomplete="off">${options}</select>` +
+    `<button class="nojs">${page.change}</button></form>`
   );
 }
 

@@ -2,8 +2,9 @@
 import { type Head, headerText } from "../head.ts";
 import { ACCEPTS_MAX, ACCEPT_CHARS_MAX, ACCEPT_PARTS_MAX } from "../limits.ts";
 
-interface Range {
-  readonly type: string;
+/** One part of an accept header: what it names, in lower case, and how well it is liked, 0 to 1. */
+export interface Range {
+  readonly name: string;
   readonly q: number;
 }
 
@@ -15,7 +16,7 @@ export function prefersPage(accept: string | null): boolean {
   if (accept === null) return false;
   const ranges = accept.split(",", ACCEPT_PARTS_MAX).map(parseRange);
   // A wildcard that takes in every format of applications says nothing of pages: XHTML must be named.
-  const xhtml = ranges.filter(({ type }) => type === "application/xhtml+xml");
+  const xhtml = ranges.filter(({ name }) => name === "application/xhtml+xml");
   const html = Math.max(quality(ranges, "text/html"), quality(xhtml, "application/xhtml+xml"));
   const json = Math.max(
     quality(ranges, "application/json"),
@@ -24,7 +25,7 @@ export function prefersPage(accept: string | null): boolean {
   if (html <= 0) return false;
   if (html !== json) return html > json;
   return ranges.some(
-    ({ type, q }) => q > 0 && /^(text\/html|text\/\*|application\/xhtml\+xml)$/.test(type),
+    ({ name, q }) => q > 0 && /^(text\/html|text\/\*|application\/xhtml\+xml)$/.test(name),
   );
 }
 
@@ -32,20 +33,20 @@ export function prefersPage(accept: string | null): boolean {
 function quality(ranges: readonly Range[], type: string): number {
   const group = `${type.split("/", 1)[0]}/*`;
   for (const wanted of [type, group, "*/*"]) {
-    const found = ranges.filter((range) => range.type === wanted);
+    const found = ranges.filter(({ name }) => name === wanted);
     if (found.length > 0) return Math.max(...found.map(({ q }) => q));
   }
   return 0;
 }
 
-function parseRange(part: string): Range {
-  const [type = "", ...parameters] = part.split(";");
+export function parseRange(part: string): Range {
+  const [range = "", ...parameters] = part.split(";");
   let q = 1;
   for (const parameter of parameters) {
     const [name = "", value = ""] = parameter.split("=", 2);
     if (name.trim().toLowerCase() === "q") q = parseQuality(value.trim());
   }
-  return { type: type.trim().toLowerCase(), q };
+  return { name: range.trim().toLowerCase(), q };
 }
 
 function parseQuality(text: string): number {

@@ -2,7 +2,6 @@
  * Who may call from where. The hosts of an event are the sites that belong together: a page of one may
  * call, and read the answers of, another. Everybody else gets no CORS header, and no action by cookie.
  */
-import type { ManifestEvent } from "@vestibule/contracts/statements";
 
 /** Sites that belong together: those of an event, or of all events. */
 interface Sites {
@@ -70,11 +69,11 @@ export function preflight(request: Request, origin: string | undefined): Respons
  */
 export function isSameSite(
   request: Request,
-  { origin, event, byCookie }: { origin: string; event: ManifestEvent; byCookie: boolean },
+  { origin, sites, byCookie }: { origin: string; sites: Sites | undefined; byCookie: boolean },
 ): boolean {
   const { headers } = request;
   const sentFrom = headers.get("origin");
-  if (sentFrom !== null && allowedOrigin(request, event) !== undefined) return true;
+  if (sentFrom !== null && allowedOrigin(request, sites) !== undefined) return true;
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin" && (sentFrom === null || sentFrom === origin);
   if (sentFrom !== null) return sentFrom === origin;

@@ -100,6 +100,7 @@ function manifestEvent({ settings, facts }: Listed): ManifestEvent {
     endsAt: endOf(settings, facts),
     ...(settings.startsAt === undefined ? {} : { startsAt: settings.startsAt }),
     ...(settings.joinableAt === undefined ? {} : { joinableAt: settings.joinableAt }),
+    ...(settings.language === undefined ? {} : { language: settings.language }),
     ...(Object.keys(settings.looks ?? {}).length === 0 ? {} : { looks: settings.looks }),
   };
 }

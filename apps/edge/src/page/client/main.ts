@@ -7,6 +7,7 @@ import { device } from "./device.browser.ts";
 import { linePorts } from "./line-ports.browser.ts";
 import { listen } from "./listen.browser.ts";
 import { loadAgain, moveIn } from "./moving-in.browser.ts";
+import { listenToSwitch } from "./switch.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
 
 document.documentElement.classList.add("js");
@@ -33,4 +34,5 @@ const waiting = new Waiting(data, receivedAt, {
   },
 });
 listen(waiting);
+listenToSwitch();
 waiting.start();
