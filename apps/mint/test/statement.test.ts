@@ -117,4 +117,16 @@ describe("the manifest", () => {
     world.clock.advance(30 * 86_400_000);
     expect((await read()).events).toHaveLength(0);
   });
+  it("names the language of an event that has one", async () => {
+    for (const own of [{}, { language: "pl" as const }]) {
+      const world = await memoryWorld(own);
+      const { events } = z.parse(
+        manifestClaimsSchema,
+        payload(await world.mint.leading().manifest()),
+      );
+      expect(events.map(({ language }) => ({ language }))).toEqual([
+        { language: undefined, ...own },
+      ]);
+    }
+  });
 });

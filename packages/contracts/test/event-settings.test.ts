@@ -53,6 +53,19 @@ test("what has a form of its own is refused in words, not by a pattern", () => {
   for (const message of told) expect(message).toMatch(/^Must be /);
 });
 
+test("the page's language is one that there are texts for; none: as the page has it", () => {
+  expect(parse(eventSettingsSchema, GOOD)).not.toHaveProperty("value.language");
+  for (const language of ["ar", "en", "zh"]) {
+    expect(parse(eventSettingsSchema, { ...GOOD, language })).toMatchObject({
+      value: { language },
+    });
+    expect(parse(eventChangeSchema, { language })).toMatchObject({ value: { language } });
+  }
+  for (const language of ["sv", "de-CH", "EN", "", 1, null]) {
+    expect(parse(eventSettingsSchema, { ...GOOD, language })).toMatchObject({ ok: false });
+  }
+});
+
 const NUMBERS = [
   "ratePerMinute",
   "lifetimeSeconds",
