@@ -54,11 +54,18 @@ function sourceOf(text: string): string {
 export async function buildPageAssets(): Promise<void> {
   const script = await bundle("src/page/client/main.ts");
   const style = await bundle("src/page/style.css");
-  for (const text of [script, style]) {
+  const looksStyle = await bundle("src/page/looks.css");
+  for (const text of [script, style, looksStyle]) {
     if (/<\/(script|style)/i.test(text)) throw new Error("an asset would end its own element");
   }
   const sources = { scriptSource: sourceOf(script), styleSource: sourceOf(style) };
-  const source = Object.entries({ script, style, ...sources, languageFiles: languageFiles() })
+  const source = Object.entries({
+    script,
+    style,
+    looksStyle,
+    ...sources,
+    languageFiles: languageFiles(),
+  })
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
     .join("");
   mkdirSync(file("dist"), { recursive: true });

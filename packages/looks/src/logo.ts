@@ -31,11 +31,6 @@ export function readLogo(uri: string): Read {
   return { uri: mistakes.length > 0 ? "" : `data:image/svg+xml,${encoded(text)}`, mistakes };
 }
 
-/** For a location, which takes what was checked: the kind is one that a browser only draws. */
-export function isLogo(uri: string): boolean {
-  return /^data:image\/(?:png|webp|jpeg);base64,|^data:image\/svg\+xml,/.test(uri);
-}
-
 function textOf(data: string, isBase64: boolean): string | undefined {
   try {
     if (!isBase64) return decodeURIComponent(data);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isLogo, readLogo } from "../src/logo.ts";
+import { isLogo } from "../src/logo-form.ts";
+import { readLogo } from "../src/logo.ts";
 
 const base64 = (bytes: Iterable<number>) => Buffer.from([...bytes]).toString("base64");
 const svg = (inside: string, attributes = "") =>

@@ -33,11 +33,11 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   // Nothing else would be of use: nobody goes in here. But for cookies, whose want outlasts it.
   const isFault = edge.feed.clock.isWrong && page.condition !== "cookies";
   const standing = isStranger(visit) ? NOTHING : await readStanding(visit, page, isFault);
-  const look = lookOf(event);
-  const { css, headers } = look instanceof Promise ? await look : look;
+  const known = lookOf(event);
+  const look = known instanceof Promise ? await known : known;
   const choice = chosenLanguage(visit, event);
   const telling = {
-    ...{ event, standing, choice, css, returnPath: page.returnPath },
+    ...{ event, standing, choice, look, returnPath: page.returnPath },
     drip: edge.feed.drip(event.event),
     condition: isFault ? "clock" : page.condition,
     unsent: page.unsent === true,
@@ -55,7 +55,7 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
       : write();
   const response = new Response(method === "HEAD" ? null : body, {
     status: page.status ?? event.holdingStatus,
-    headers,
+    headers: look.headers,
   });
   response.headers.set("Content-Language", choice.language.tag);
   // A name for the browser, before it joins: so that several tabs opened at once are one visitor.

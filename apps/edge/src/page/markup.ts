@@ -2,7 +2,10 @@
 import type { PlaceData } from "@vestibule/client/place";
 import type { View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
+import { escape } from "./escape.ts";
 import type { Language } from "./languages.ts";
+import type { Look } from "./look.ts";
+import type { OwnTexts } from "./own-texts.ts";
 import type { Words } from "./words.ts";
 
 /** What the script starts from. It asks for the drip itself. */
@@ -12,15 +15,17 @@ export interface PageData extends PlaceData {
   readonly title: string;
   /** In which figures and times are written: the page's language, or its way in the visitor's country. */
   readonly locale: string;
+  /** The organizer's words in this language. */
+  readonly own?: OwnTexts | undefined;
 }
 
 export interface PageParts {
   readonly language: Language;
   readonly view: View;
   readonly words: Words;
-  readonly eventTitle: string;
-  /** The event's own style sheet. */
-  readonly css: string;
+  readonly look: Look;
+  /** The organizer's words under the title, in this language. */
+  readonly under: string;
   readonly returnPath: string;
   /** A form for the shop has come here instead: its sender is told. */
   readonly unsent: boolean;
@@ -29,7 +34,7 @@ export interface PageParts {
 
 /** Without what is the same in every page of a language: its style sheet, its texts for the script, and that (`page-body.ts`). */
 export function pageHtml(parts: PageParts): string {
-  const { view, words, css, data, language } = parts;
+  const { view, words, look, data, language, under } = parts;
   const { page } = language;
   const { headline, lead, number, notice, title } = words;
   return `<!doctype html>
@@ -40,11 +45,11 @@ export function pageHtml(parts: PageParts): string {
 <meta name="robots" content="noindex">
 <title>${escape(title)}</title>
 <link rel="icon" href="data:,">
-<style>${css}</style>
+<style>${look.css}</style>
 <style></style>
 </head>
 <body>
-<header dir="auto">${escape(parts.eventTitle)}</header>
+<header>${look.header}${under === "" ? "" : `<p class="soft">${escape(under)}</p>`}${look.before}</header>
 <main data-state="${view.state}">
 <div class="say" role="status" aria-live="polite"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
 ${confirmHtml(parts)}
@@ -53,14 +58,16 @@ ${
     ? `<p class="notice">${page.unsent}</p>
 `
     : ""
-}<p class="place" id="place"${hidden(number === "")}><span>${page.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
+}<div class="figures">
+<p class="place" id="place"${hidden(number === "")}><span>${page.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
 <div class="line" id="line"${hidden(number === "")}><svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true"><rect id="fill" width="${view.fill.toFixed(4)}" height="1"/></svg></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
+</div>
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
 <noscript>${plainHtml(parts)}</noscript>
 ${actionsHtml(parts)}
 </main>
-<footer><p id="kept"${hidden(!words.kept)}>${page.kept}</p>${languageHtml(parts)}</footer>
+<footer><p id="kept"${hidden(!words.kept)}>${page.kept}</p>${look.after}${languageHtml(parts)}</footer>
 <script type="application/json" id="data">${jsonForHtml(data)}</script>
 <script type="application/json" id="texts"></script>
 <script></script>
@@ -141,18 +148,6 @@ function languageHtml({ language, returnPath }: PageParts): string {
 
 function hidden(yes: boolean): string {
   return yes ? " hidden" : "";
-}
-
-const ESCAPES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-export function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }
 
 /** JSON that cannot end its script element, nor be read as markup (HTML standard, section 4.12.1.3). */

@@ -4,6 +4,8 @@
 export declare const script: string;
 /** The page's style sheet, minified. */
 export declare const style: string;
+/** For pages with more than colours of their own, minified. */
+export declare const looksStyle: string;
 /** What a content policy calls each of them: `'sha256-…'`. */
 export declare const scriptSource: string;
 export declare const styleSource: string;

@@ -2,6 +2,7 @@
 import type { View } from "@vestibule/client/view";
 import { claimWindowMs } from "@vestibule/drip/slot";
 import type { Formats } from "./formats.ts";
+import type { OwnTexts } from "./own-texts.ts";
 import { type Texts, say } from "./texts.ts";
 
 export interface Fact {
@@ -29,6 +30,8 @@ export interface Words {
 export interface Speech {
   readonly texts: Texts;
   readonly formats: Formats;
+  /** What the organizer adds to it. */
+  readonly own?: OwnTexts | undefined;
 }
 
 export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
@@ -117,8 +120,10 @@ function headlineOf(view: View, texts: Texts): string {
 
 function leadOf(view: View, speech: Speech): string {
   const { state, isShut, lastCallInMs } = view;
-  const { texts } = speech;
-  const lead = leadOfState(view, speech);
+  const { texts, own } = speech;
+  const ours = leadOfState(view, speech);
+  const theirs = own?.[state as keyof OwnTexts];
+  const lead = theirs === undefined ? ours : pair(texts, ours, theirs);
   // A turn that is set stays set: whoever has one is told what it may lead to.
   if (isShut && (state === "known" || state === "turn" || state === "confirm"))
     return pair(texts, texts.soldoutTurn, lead);

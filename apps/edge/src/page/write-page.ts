@@ -6,7 +6,9 @@ import { dripView } from "../drip-poll.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
 import type { Visit } from "../visit.ts";
 import type { Choice } from "./choice.ts";
+import type { Look } from "./look.ts";
 import { pageHtml } from "./markup.ts";
+import { ownWords } from "./own-texts.ts";
 import { pageBody } from "./page-body.ts";
 import type { PageBytes } from "./page-memo.ts";
 import type { Standing } from "./standing.ts";
@@ -19,7 +21,7 @@ export interface Telling {
   readonly condition: Condition | undefined;
   readonly standing: Standing;
   readonly choice: Choice;
-  readonly css: string;
+  readonly look: Look;
   /** Where link and forms lead back to; absent: to this very page. */
   readonly returnPath: string | undefined;
   readonly unsent: boolean;
@@ -27,7 +29,7 @@ export interface Telling {
 
 export function writePage(visit: Visit, telling: Telling): PageBytes {
   const { now, method } = visit;
-  const { event, drip: known, condition, standing, choice, css, unsent } = telling;
+  const { event, drip: known, condition, standing, choice, look, unsent } = telling;
   const { language, locale } = choice;
   const settings = settingsOf(event);
   const drip = known === undefined ? undefined : dripView(event.event, known);
@@ -37,10 +39,11 @@ export function writePage(visit: Visit, telling: Telling): PageBytes {
   const back = method === "POST" ? returnPath : undefined;
   const formats = formatsOf(view.target === undefined ? "UTC" : zoneOf(visit), { locale, now });
   const { title } = event;
+  const { under, own } = ownWords(event, language.tag);
   const html = pageHtml({
-    ...{ view, language, css, returnPath, unsent, eventTitle: title },
-    words: wordsOf(view, { texts: language.texts, formats }, title),
-    data: { settings, now, condition, ...standing, back, title, locale },
+    ...{ view, language, look, under, returnPath, unsent },
+    words: wordsOf(view, { texts: language.texts, formats, own }, title),
+    data: { settings, now, condition, ...standing, back, title, locale, own },
   });
   return pageBody(html, language.bytes);
 }

@@ -15,7 +15,7 @@ const read = (id: string): unknown => JSON.parse(document.getElementById(id)?.te
 const data = read("data") as PageData;
 const { settings, back, title } = data;
 const texts = read("texts") as Texts;
-const speech = { texts, formats: localFormats(data.locale) };
+const speech = { texts, formats: localFormats(data.locale), own: data.own };
 // Reloaded by hand it would send the form again.
 if (back !== undefined) history.replaceState(null, "", back);
 
