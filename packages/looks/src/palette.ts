@@ -51,12 +51,15 @@ const SOFT_SHARES = [0.3, 0.2, 0.1];
 const RULE_SHARE = 0.14;
 
 /**
- * @param accent the event's own, `#rrggbb`: for a scheme that sets none it is made darker or lighter, as little as text needs.
- *   What is no colour is taken as absent.
+ * @param accent the event's own, `#rrggbb`: for a scheme that sets none the other's, or this, is made darker or lighter, as little
+ *   as text needs. What is no colour is taken as absent.
  */
 export function paletteOf(accent: string, own: OwnColours): Palette {
-  const scheme = (name: Scheme) => coloursOf(name, accent, own?.[name] ?? {});
-  return { light: scheme("light"), dark: scheme("dark") };
+  const { light = {}, dark = {} } = own ?? {};
+  return {
+    light: coloursOf("light", dark.accent ?? accent, light),
+    dark: coloursOf("dark", light.accent ?? accent, dark),
+  };
 }
 
 function coloursOf(

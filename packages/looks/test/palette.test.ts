@@ -78,6 +78,15 @@ describe("a palette", () => {
     );
   });
 
+  it("of any accent alone is read as text is, on light and dark paper", () => {
+    fc.assert(
+      fc.property(hex, (accent) => {
+        for (const shown of Object.values(paletteOf(accent, undefined)))
+          expect(contrast(shown.accent, shown.paper)).toBeGreaterThanOrEqual(TEXT_CONTRAST_MIN);
+      }),
+    );
+  });
+
   it("without any colours of its own is ours, with the accent made readable", () => {
     const palette = paletteOf("#0b6e4f", undefined);
     expect(formatColour(palette.light.accent)).toBe("#0b6e4f");

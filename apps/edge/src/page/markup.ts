@@ -52,7 +52,7 @@ export function pageHtml(parts: PageParts): string {
 <header>${look.header}${under === "" ? "" : `<p class="soft">${escape(under)}</p>`}${look.before}</header>
 <main data-state="${view.state}">
 <div class="say" role="status" aria-live="polite"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
-${confirmHtml(parts)}
+${turnHtml(parts)}
 ${
   parts.unsent
     ? `<p class="notice">${page.unsent}</p>
@@ -107,15 +107,15 @@ function formHtml(
   );
 }
 
-/** Where the question is, so that the button is on the smallest screen. */
-function confirmHtml(parts: PageParts): string {
-  const shown = parts.words.action === "confirm";
-  return formHtml(parts, {
-    id: "confirm",
-    to: "admissions",
-    label: parts.language.page.confirm,
-    shown,
-  });
+/** What a turn asks for, where it is said, so that the button is on the smallest screen. */
+function turnHtml(parts: PageParts): string {
+  const { words, language } = parts;
+  const form = (id: "confirm" | "enter") =>
+    formHtml(parts, {
+      ...{ id, to: "admissions", label: language.page[id] },
+      shown: words.action === id,
+    });
+  return form("confirm") + form("enter");
 }
 
 /** All are there, and one shows, or two. */
@@ -129,7 +129,6 @@ function actionsHtml(parts: PageParts): string {
   return (
     `<p class="go" id="order"${hidden(order === undefined)}><a href="${escape(order ?? back)}">${page.order}</a></p>` +
     form("join", "tickets", isAgain ? texts.joinAgain : texts.join, isAgain || action === "join") +
-    form("enter", "admissions", page.enter, action === "enter") +
     form("take", "admissions", page.take, action === "take") +
     `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${page.again}</a></p>`
   );

@@ -1,14 +1,15 @@
 /**
  * `node apps/edge/test/look/main.ts [folder]`: every state of the holding page in real Chromium, phone
- * and desktop, light and dark, as pictures to look at. Fails when a page logs an error, breaks its own
- * content policy, or is wider than a screen of 320 px.
+ * and desktop, light and dark, on its side, with forced colours, in print and in an organizer's looks, as pictures to look at.
+ * Fails when a page logs an error, breaks its own content policy, is wider than its screen, or has a fault that axe finds.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { orderCookie } from "@vestibule/contracts/names";
-import { type Browser, chromium } from "playwright-core";
+import axe, { type AxeResults } from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { buildPageAssets } from "../../build/page-assets.ts";
 
 await buildPageAssets();
@@ -58,6 +59,9 @@ const soon = () => Math.ceil(Date.now() / 60_000) * 60_000 + 60_000;
 const past = (ms: number) => [
   { base: 1, count: 100, from: Date.now() - ms - 10_000, until: Date.now() - ms },
 ];
+/** As the mint would keep them. */
+const LOOKS = JSON.parse(readFileSync("docs/examples/looks.json", "utf8")) as object;
+
 const SCENES: readonly Scene[] = [
   { name: "joining", prepare: noGrants },
   { name: "joining-plain", script: false },
@@ -207,15 +211,34 @@ const SCENES: readonly Scene[] = [
   },
   { name: "cookies", cookies: false },
   { name: "offline", number: 1_204, offline: true },
+  { name: "waiting-looks", number: 1_204, event: () => ({ looks: LOOKS }) },
+  { name: "known-looks", number: 75, event: () => ({ looks: LOOKS }), prepare: noGrants },
+  { name: "turn-looks", number: 5, event: () => ({ looks: LOOKS }), prepare: noGrants },
+  { name: "joining-looks", event: () => ({ looks: LOOKS }), prepare: noGrants },
+  { name: "soldout-looks", drip: () => ({ state: "soldout" }), event: () => ({ looks: LOOKS }) },
 ];
 
-const SCREENS = [
+interface Screen {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: "light" | "dark";
+  readonly forced?: true;
+  readonly print?: true;
+}
+
+const SCREENS: readonly Screen[] = [
   { name: "phone", width: 390, height: 780, scheme: "light" },
   { name: "phone-dark", width: 390, height: 780, scheme: "dark" },
   { name: "desktop", width: 1_280, height: 800, scheme: "light" },
   { name: "desktop-dark", width: 1_280, height: 800, scheme: "dark" },
   { name: "small", width: 320, height: 568, scheme: "light" },
-] as const;
+  // A page zoomed to 400 % on a desk.
+  { name: "zoomed", width: 320, height: 256, scheme: "light" },
+  { name: "side", width: 640, height: 360, scheme: "light" },
+  { name: "forced", width: 390, height: 780, scheme: "dark", forced: true },
+  { name: "print", width: 794, height: 1_123, scheme: "dark", print: true },
+];
 
 async function serve(scene: Scene): Promise<{ world: World; base: string; close: () => void }> {
   const world = await createWorld();
@@ -261,6 +284,7 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
     const context = await browser.newContext({
       viewport: { width: screen.width, height: screen.height },
       colorScheme: screen.scheme,
+      forcedColors: screen.forced ? "active" : "none",
       javaScriptEnabled: scene.script !== false,
       deviceScaleFactor: 1,
       locale: "en-GB",
@@ -318,6 +342,8 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       if (scene.pressed) await page.click(`#${scene.pressed} button`);
       await page.waitForTimeout(700);
     }
+    if (screen.print) await page.emulateMedia({ media: "print" });
+    else if (scene.script !== false) for (const fault of await axeFaults(page)) say(fault);
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     if (width > screen.width) say(`is ${width} px wide`);
     await page.screenshot({ path: `${folder}/${scene.name}.${screen.name}.png` });
@@ -325,6 +351,15 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
     close();
   }
   return faults;
+}
+
+/** All rules, best practices too. Run beside the page's own policy, which lets no other script in. */
+async function axeFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+  return violations.map(
+    ({ id, nodes }) => `axe: ${id}: ${nodes.map(({ html }) => html).join(" ")}`,
+  );
 }
 
 mkdirSync(folder, { recursive: true });
