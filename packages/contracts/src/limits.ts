@@ -46,12 +46,12 @@ export const ROUTE_CHARS_MAX = 200;
 export const EVENTS_MAX = 200;
 
 /** An event's own looks of the page. Characters of each part; bytes of all, as JSON in UTF-8, and compressed as part of a page. */
-export const LOGO_CHARS_MAX = 6_000;
+export const LOGO_CHARS_MAX = 3_000;
 export const LOGO_ALT_CHARS_MAX = 100;
 export const LOOKS_TEXT_CHARS_MAX = 200;
 export const TEMPLATE_CHARS_MAX = 4_000;
 export const LOOKS_JSON_BYTES_MAX = 12_288;
-export const LOOKS_PAGE_BYTES_MAX = 1_536;
+export const LOOKS_PAGE_BYTES_MAX = 640;
 
 /** A visitor's secret: 256 bits, base64url. */
 export const VISITOR_BYTES = 32;

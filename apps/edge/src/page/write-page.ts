@@ -53,7 +53,8 @@ export function strangersZone(visit: Visit, event: ManifestEvent): string {
   return visit.now < opensForJoins(event) ? zoneOf(visit) : "";
 }
 
-function settingsOf(event: ManifestEvent): PageSettings {
+/** What of the manifest the page knows. */
+export function settingsOf(event: ManifestEvent): PageSettings {
   return {
     event: event.event,
     homePath: event.homePath,
