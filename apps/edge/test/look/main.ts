@@ -358,7 +358,7 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
 /** All rules, best practices too. Run beside the page's own policy, which lets no other script in. */
 async function axeFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
-  const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+  const { violations } = await page.evaluate<AxeResults>("axe.run()");
   return violations.map(
     ({ id, nodes }) => `axe: ${id}: ${nodes.map(({ html }) => html).join(" ")}`,
   );
