@@ -2,7 +2,7 @@
 
 /** The two registered names of the one algorithm (RFC 9864, RFC 8037). */
 export type Alg = "Ed25519" | "EdDSA";
-export type Kind = "admission" | "ticket" | "drip" | "manifest" | "credit";
+export type Kind = "admission" | "ticket" | "drip" | "manifest" | "credit" | "service";
 
 /** What the verifier is told besides token and keys. */
 export interface VectorOptions {
@@ -78,6 +78,7 @@ export const SETS = [
   "credit",
   "admission-eddsa",
   "key-set-eddsa",
+  "service",
 ] as const;
 export type SetName = (typeof SETS)[number];
 

@@ -6,6 +6,7 @@ import { verifyAdmission } from "../src/verify-admission.ts";
 import { verifyCredit } from "../src/verify-credit.ts";
 import { verifyDrip } from "../src/verify-drip.ts";
 import { verifyManifest } from "../src/verify-manifest.ts";
+import { verifyService } from "../src/verify-service.ts";
 import { verifyTicket } from "../src/verify-ticket.ts";
 import type { Expected, Question } from "./pack.ts";
 
@@ -15,6 +16,7 @@ const VERIFIERS = {
   drip: verifyDrip,
   manifest: verifyManifest,
   credit: verifyCredit,
+  service: verifyService,
 } as const;
 
 export async function verdictOn(question: Question): Promise<Expected> {

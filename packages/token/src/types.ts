@@ -7,6 +7,8 @@ export const MANIFEST_TYP = "vst-manifest+jwt";
 export const TIME_TYP = "vst-time+jwt";
 /** The only one that the purchase API signs, with a key of its own. */
 export const CREDIT_TYP = "vst-credit+jwt";
+/** A service that passes without a place, where a bypass rule names it. */
+export const SERVICE_TYP = "vst-service+jwt";
 
 export type TokenTyp =
   | typeof TICKET_TYP
@@ -14,7 +16,8 @@ export type TokenTyp =
   | typeof DRIP_TYP
   | typeof MANIFEST_TYP
   | typeof TIME_TYP
-  | typeof CREDIT_TYP;
+  | typeof CREDIT_TYP
+  | typeof SERVICE_TYP;
 
 /** What an admission lets its visitor do. */
 export type Action = "purchase";

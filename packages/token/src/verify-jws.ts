@@ -16,6 +16,7 @@ import {
   CREDIT_TYP,
   DRIP_TYP,
   MANIFEST_TYP,
+  SERVICE_TYP,
   TICKET_TYP,
   TIME_TYP,
   type TokenTyp,
@@ -44,6 +45,7 @@ const USE_OF: Readonly<Record<TokenTyp, KeyUse | undefined>> = {
   [DRIP_TYP]: "line",
   [MANIFEST_TYP]: "line",
   [TIME_TYP]: "line",
+  [SERVICE_TYP]: "line",
   [CREDIT_TYP]: undefined,
 };
 

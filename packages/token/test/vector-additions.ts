@@ -252,6 +252,7 @@ async function own(build: Builder): Promise<VectorDraft[]> {
     no("wrong-audience"),
   );
   if (kind === "drip") return [audience, ...(await drip(build))];
+  if (kind === "service") return [audience, ...(await sizes(build))];
   const rest =
     kind === "admission" ? await admission(build) : kind === "credit" ? await credit(build) : [];
   return [audience, ...(await visitor(build)), ...(await sizes(build)), ...rest];

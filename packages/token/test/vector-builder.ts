@@ -18,6 +18,7 @@ import {
 } from "./forge.ts";
 import type { Alg, Expected, Kind, VectorDraft, VectorOptions } from "../conformance/pack.ts";
 
+/** Those of version 1.0: each is shown as each other. */
 export const KINDS: readonly Kind[] = ["admission", "ticket", "drip", "manifest", "credit"];
 
 export const EVENT_END = NBF + 86_400;
@@ -64,6 +65,10 @@ export const CLAIMS: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> =
     slot: NBF,
     iat: NBF + 45,
     exp: CREDIT_END,
+  },
+  service: {
+    ...{ iss: ISSUER, aud: EVENT, sub: "payments", jti: SUB },
+    ...{ iat: NBF - 3_600, exp: EVENT_END },
   },
 };
 

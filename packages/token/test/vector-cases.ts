@@ -21,7 +21,7 @@ import { structure } from "./vector-structure.ts";
 const at = (seconds: number) => seconds * 1000;
 
 /** Each claim missing, and of a wrong type. */
-function types({ claims }: Builder, names: Readonly<Record<string, readonly unknown[]>>) {
+export function types({ claims }: Builder, names: Readonly<Record<string, readonly unknown[]>>) {
   return Object.entries(names).flatMap(([name, values]) =>
     [undefined, null, ...values].map((value) =>
       claims(
@@ -33,11 +33,11 @@ function types({ claims }: Builder, names: Readonly<Record<string, readonly unkn
   );
 }
 
-const BAD_SECONDS = ["1767225600", 1_767_225_600.5, -1, [NBF], true, 2 ** 53];
+export const BAD_SECONDS = ["1767225600", 1_767_225_600.5, -1, [NBF], true, 2 ** 53];
 const BAD_NUMBERS = [0, -1, 1.5, "1", [1], true, 2 ** 53];
-const BAD_HASHES = ["", 5, "short", `${SUB}A`, `${SUB.slice(0, -1)}B`, ` ${SUB.slice(1)}`];
+export const BAD_HASHES = ["", 5, "short", `${SUB}A`, `${SUB.slice(0, -1)}B`, ` ${SUB.slice(1)}`];
 
-function audience({ claims }: Builder) {
+export function audience({ claims }: Builder) {
   const others = [
     "other",
     "A2",
@@ -58,7 +58,7 @@ function audience({ claims }: Builder) {
   ];
 }
 
-function issuer({ claims }: Builder) {
+export function issuer({ claims }: Builder) {
   return [`${ISSUER}/`, "https://mint.example.evil", "", null, [ISSUER], undefined].map((iss) =>
     claims(`iss ${JSON.stringify(iss) ?? "missing"}`, { iss }, no("wrong-issuer")),
   );
@@ -80,10 +80,10 @@ function visitors({ claims }: Builder) {
 }
 
 /** Which of `times` is far behind any `exp`: a kind that says how long it lives calls that ill formed. */
-const IAT_IN_MS = 5;
+export const IAT_IN_MS = 5;
 
 /** TV-06 and the boundaries of `exp`, for a token signed at `iat` and good until `exp`. */
-function times({ claims }: Builder, exp: number) {
+export function times({ claims }: Builder, exp: number) {
   const now = NOW / 1000;
   const future = (iat: number) => no("issued-in-future", { issuedAt: iat });
   return [

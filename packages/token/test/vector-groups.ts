@@ -268,6 +268,11 @@ const RULES: readonly Rule[] = [
     "audience",
     "aud is the one event as a text, letter by letter: one key signs for many events, and this is the only wall between them.",
   ],
+  [
+    /^a service's name/,
+    "genuine",
+    "sub of a service is its name: 1 to 64 small letters, digits and single hyphens.",
+  ],
   [/^act /, "action", "act is the action that is asked for, letter by letter."],
   [
     /^(another visitor|no visitor|the hash shown|an empty visitor|the visitor|a visitor|sub is)/,

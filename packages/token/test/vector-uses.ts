@@ -15,6 +15,7 @@ const UNKNOWN = no("unknown-key");
 /** The use that a kind's key has; a credit is signed by the purchase API's own, which has none. */
 const USE_OF: Readonly<Record<Kind, string | undefined>> = {
   ...{ admission: "admission", ticket: "line", drip: "line", manifest: "line" },
+  service: "line",
   credit: undefined,
 };
 

@@ -9,12 +9,13 @@ import credits from "../vectors/credit.json" with { type: "json" };
 import drips from "../vectors/drip.json" with { type: "json" };
 import keySetsEddsa from "../vectors/key-set-eddsa.json" with { type: "json" };
 import keySets from "../vectors/key-set.json" with { type: "json" };
+import services from "../vectors/service.json" with { type: "json" };
 import manifests from "../vectors/manifest.json" with { type: "json" };
 import tickets from "../vectors/ticket.json" with { type: "json" };
 import { JWKS } from "./forge.ts";
 
 const onTokens = [
-  ...[admissions, tickets, drips, manifests, credits],
+  ...[admissions, tickets, drips, manifests, credits, services],
   admissionsEddsa,
 ] as unknown as readonly VectorSet[];
 const onKeySets = [keySets, keySetsEddsa] as unknown as readonly VectorSet[];
