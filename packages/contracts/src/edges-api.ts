@@ -1,6 +1,13 @@
 /** Clocks of the locations: what each reports to the mint, and what an operator is shown. */
 import * as z from "zod/mini";
-import { LOCATION_CHARS_MAX, SKEW_SECONDS_MAX } from "./limits.ts";
+import {
+  LOCATION_CHARS_MAX,
+  PASSES_COUNT_MAX,
+  PASSES_PER_REPORT_MAX,
+  ROUTES_PER_EVENT_MAX,
+  SKEW_SECONDS_MAX,
+} from "./limits.ts";
+import { slugSchema } from "./slug.ts";
 
 /** A location's name, part of the path: letters, digits, `.`, `_`, `-`. */
 export const locationSchema = z
@@ -25,6 +32,14 @@ const estimateSchema = z.strictObject({
 });
 export type ClockEstimate = z.infer<typeof estimateSchema>;
 
+/** How often one bypass rule of one event let a request pass; `rule` is its place among the event's rules, from 0. */
+const passesSchema = z.strictObject({
+  event: slugSchema,
+  rule: z.int().check(z.gte(0), z.lt(ROUTES_PER_EVENT_MAX)),
+  count: z.int().check(z.gte(1), z.lte(PASSES_COUNT_MAX)),
+});
+export type Passes = z.infer<typeof passesSchema>;
+
 /**
  * `POST {mint}/v1/edges/{location}/clock`: asks for the mint's time, and tells what the last answers came to. Nobody
  * is authenticated; 200 `{time}`, 429 when one sender asks too often, 422 for anything malformed, 503 from a mint that
@@ -39,11 +54,16 @@ export const clockReportSchema = z.strictObject({
   /** `seq` of the key set that the location has: how far a rotation has come. */
   keysSeq: z.optional(z.int().check(z.gte(0))),
   skewSeconds: z.int().check(z.gte(0), z.lte(SKEW_SECONDS_MAX)),
+  /** Since this isolate's last report that was answered. Only to a mint whose last answer said that it takes them. */
+  passes: z.optional(z.array(passesSchema).check(z.maxLength(PASSES_PER_REPORT_MAX))),
 });
 export type ClockReport = z.infer<typeof clockReportSchema>;
 
-/** The answer: `time` is a `vst-time+jwt`. */
-export const clockAnswerSchema = z.object({ time: z.string() });
+/** The answer: `time` is a `vst-time+jwt`. `takes`: members that the next report may have; a mint from before refuses them. */
+export const clockAnswerSchema = z.object({
+  time: z.string(),
+  takes: z.optional(z.array(z.string())),
+});
 export type ClockAnswer = z.infer<typeof clockAnswerSchema>;
 
 /** Claims of `vst-time+jwt`, signed by a key of use `line`. No `exp`: whoever asks cannot go by a clock. */
@@ -68,6 +88,8 @@ export const edgeRowSchema = z.object({
   /** When this row first said that `keysSeq`, by the mint's clock: the propagation of a key set. Epoch ms. */
   keysSeqAt: z.optional(z.int()),
   reportedAt: z.int(),
+  /** Requests that passed without a place, by event and rule, since the row began. */
+  passes: z.optional(z.array(z.object({ event: z.string(), rule: z.int(), count: z.int() }))),
 });
 export type EdgeRow = z.infer<typeof edgeRowSchema>;
 

@@ -13,6 +13,7 @@ import {
   LIFETIME_SECONDS_DEFAULT,
   LIFETIME_SECONDS_MAX,
   LIFETIME_SECONDS_MIN,
+  NETWORKS_PER_RULE_MAX,
   NOTICE_CHARS_MAX,
   OVERDRIVE_PERCENT_DEFAULT,
   OVERDRIVE_PERCENT_MAX,
@@ -23,10 +24,12 @@ import {
   RATE_PLAN_ENTRIES_MAX,
   ROUTES_PER_EVENT_MAX,
   ROUTE_CHARS_MAX,
+  SERVICES_PER_RULE_MAX,
   TITLE_CHARS_MAX,
 } from "./limits.ts";
 import { looksSchema } from "./looks.ts";
 import { LANGUAGES } from "./languages.ts";
+import { NETWORK_BITS_MIN, NETWORK_CHARS_MAX, isNarrow, parseNetwork } from "./network.ts";
 import { slugSchema } from "./slug.ts";
 
 const whole = (minimum: number, maximum: number) => z.int().check(z.gte(minimum), z.lte(maximum));
@@ -90,13 +93,34 @@ const path = z
     normal(),
   );
 
+const network = z.string().check(
+  z.maxLength(NETWORK_CHARS_MAX),
+  z.refine(
+    (text) => parseNetwork(text) !== undefined,
+    "Must be a network like 192.0.2.0/24 or 2001:db8::/32, with no bits beyond its prefix",
+  ),
+  z.refine((text) => {
+    const read = parseNetwork(text);
+    return read === undefined || isNarrow(read);
+  }, `Is no condition: /${NETWORK_BITS_MIN.ipv4} or narrower of IPv4, /${NETWORK_BITS_MIN.ipv6} or narrower of IPv6`),
+);
+
+/** What it names must all hold: a path, a method, a network, a service. What it does not name may be anything (ADR 18). */
 const bypassRule = z.strictObject({
   paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
   /** Upper-case methods; every method when absent. */
   methods: z.optional(
     z.array(z.string().check(z.regex(/^[A-Z]{1,16}$/))).check(z.minLength(1), z.maxLength(16)),
   ),
+  /** The client's address is in one of them. */
+  networks: z.optional(z.array(network).check(z.minLength(1), z.maxLength(NETWORKS_PER_RULE_MAX))),
+  /** Names of services: one of them shows its token (`vst-service+jwt`). */
+  services: z.optional(
+    z.array(slugSchema).check(z.minLength(1), z.maxLength(SERVICES_PER_RULE_MAX)),
+  ),
 });
+export type BypassRule = z.infer<typeof bypassRule>;
+const bypassRules = z.array(bypassRule).check(z.maxLength(ROUTES_PER_EVENT_MAX));
 
 export const PRESENCES = ["auto", "confirm"] as const;
 export type Presence = (typeof PRESENCES)[number];
@@ -171,7 +195,7 @@ const shape = {
   notice: z._default(line(NOTICE_CHARS_MAX), ""),
   hosts: z.array(host).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
   paths: z.array(pathPattern).check(z.minLength(1), z.maxLength(ROUTES_PER_EVENT_MAX)),
-  bypass: z._default(z.array(bypassRule).check(z.maxLength(ROUTES_PER_EVENT_MAX)), []),
+  bypass: z._default(bypassRules, []),
   /** Where a fan goes when it is their turn and they came without a return path. */
   homePath: path,
   /** Status of the holding page for a page view. */
@@ -231,6 +255,8 @@ export const eventChangeSchema = z.partial(
     /** As a whole: what it leaves out is none. */
     looks: looksSchema,
     language: z.enum(LANGUAGES),
+    /** All rules anew; every location goes by them within `REVOCATION_SECONDS_MAX`. */
+    bypass: bypassRules,
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;

@@ -44,6 +44,9 @@ export const PRICE_RANGE_CHARS_MAX = 100;
 export const ROUTES_PER_EVENT_MAX = 64;
 export const ROUTE_CHARS_MAX = 200;
 export const EVENTS_MAX = 200;
+/** Conditions of one bypass rule. */
+export const NETWORKS_PER_RULE_MAX = 32;
+export const SERVICES_PER_RULE_MAX = 16;
 
 /** An event's own looks of the page. Characters of each part; bytes of all, as JSON in UTF-8, and compressed as part of a page. */
 export const LOGO_CHARS_MAX = 3_000;
@@ -113,6 +116,14 @@ export const LAST_CALL_SECONDS_MAX = 7_200;
 
 /** A location's name, as it reports it to the mint. */
 export const LOCATION_CHARS_MAX = 64;
+/** Rules of which one report says how often they let something pass; the others are in the next one. */
+export const PASSES_PER_REPORT_MAX = 32;
+/** Passes by one rule that one report can tell of. */
+export const PASSES_COUNT_MAX = 1_000_000_000;
+
+/** A service's token, from signing to its end; that is never later than the event's and this slack. */
+export const SERVICE_TOKEN_SECONDS_MIN = 60;
+export const SERVICE_TOKEN_SLACK_SECONDS = 3_600;
 
 /** How long a statement may be relied on when the mint cannot be reached. */
 export const DRIP_STATEMENT_SECONDS = 3_600;
@@ -182,6 +193,10 @@ assert(
   LINE_KEY_RETIRING_SECONDS >=
     KEYS_PROPAGATION_SECONDS + DRIP_STATEMENT_SECONDS + 2 * SKEW_SECONDS_MAX,
   "a statement outlives no key of its own (law 7)",
+);
+assert(
+  SERVICE_TOKEN_SLACK_SECONDS <= Math.min(LINE_KEY_SLACK_SECONDS, DRIP_STATEMENT_SECONDS),
+  "a service's token outlives no key of its own, whether that retires before the event's end or after it (law 7)",
 );
 assert(2 * KEYS_PER_USE_MAX <= JWKS_KEYS_MAX, "the keys of both uses fit the set");
 assert(

@@ -9,6 +9,10 @@ export const CREDIT_HEADER = "Vestibule-Credit";
 export const USER_HEADER = "Vestibule-User";
 /** An app that keeps no cookies sends `Vestibule-Mode: token` and gets tokens in the body. */
 export const MODE_HEADER = "Vestibule-Mode";
+/** A service's token: passes where a bypass rule of the event names the service. */
+export const SERVICE_HEADER = "Vestibule-Service";
+/** The same in the query, for callers that can be told an address and nothing else. The origin never sees it. */
+export const SERVICE_PARAMETER = "vestibule-service";
 export const IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";

@@ -99,7 +99,12 @@ export const manifestEventSchema = z.object({
   hosts: z.array(z.string()),
   paths: z.array(z.string()),
   bypass: z.array(
-    z.object({ paths: z.array(z.string()), methods: z.optional(z.array(z.string())) }),
+    z.object({
+      paths: z.array(z.string()),
+      methods: z.optional(z.array(z.string())),
+      /** Its place among the event's rules, from 0. Absent: its place here. */
+      rule: z.optional(whole),
+    }),
   ),
   homePath: z.string(),
   lifetimeSeconds: whole,
@@ -112,6 +117,21 @@ export const manifestEventSchema = z.object({
   looks: z.optional(manifestLooksSchema),
   /** Of the page, where a browser asks for none that it has. A location that does not have it either takes English. */
   language: z.optional(z.string()),
+  /**
+   * Bypass rules that name more than paths and methods. Never in `bypass`: a location from before would take them without
+   * their conditions (ADR 18). For the same reason a rule with a member that a location does not know opens nothing there.
+   */
+  conditionalBypass: z.optional(
+    z.array(
+      z.looseObject({
+        rule: whole,
+        paths: z.array(z.string()),
+        methods: z.optional(z.array(z.string())),
+        networks: z.optional(z.array(z.string())),
+        services: z.optional(z.array(z.string())),
+      }),
+    ),
+  ),
 });
 export type ManifestEvent = z.infer<typeof manifestEventSchema>;
 
