@@ -31,6 +31,11 @@ export interface EdgeEnv {
   readonly ORIGIN_HOST?: string;
   /** Names of the headers that tell the origin of the visitor, separated by commas or spaces. */
   readonly FORWARDED_HEADERS?: string;
+  /**
+   * `yes`: every request comes through a network that writes `CF-Connecting-IP` itself. Anything else may be the client's
+   * word: `no`, the default, where bypass rules that name networks open nothing (ADR 18).
+   */
+  readonly TRUST_CLIENT_ADDRESS?: string;
 }
 
 export interface EdgeConfig {
@@ -46,6 +51,7 @@ export interface EdgeConfig {
   readonly originDeadlineMs: number;
   readonly originHost: "origin" | "visitor";
   readonly knownHeaders: readonly KnownHeader[];
+  readonly trustsClientAddress: boolean;
 }
 
 /**
@@ -82,12 +88,17 @@ export function readConfig(env: EdgeEnv, colo?: unknown): Result<EdgeConfig, rea
     mistakes.push("ORIGIN_HOST: `origin` or `visitor` is needed");
   }
   const knownHeaders = headerNames(env.FORWARDED_HEADERS, mistakes);
+  if (!["", "yes", "no"].includes(env.TRUST_CLIENT_ADDRESS ?? "")) {
+    mistakes.push("TRUST_CLIENT_ADDRESS: `yes` or `no` is needed");
+  }
+  const trustsClientAddress = env.TRUST_CLIENT_ADDRESS === "yes";
   const bootKeys = json(env.JWKS, mistakes);
   if (mistakes.length > 0) return refuse(mistakes);
   const location = nameOf(env.LOCATION) ?? nameOf(colo) ?? "unnamed";
   return ok({
     ...{ mintUrls: mints, originUrl, purchaseUrl, issuer, bootKeys },
     ...{ skewSeconds, location, originDeadlineMs, originHost, knownHeaders },
+    trustsClientAddress,
   });
 }
 

@@ -8,6 +8,7 @@ import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import { createAdmissions } from "./admission/admissions.ts";
+import { createServices } from "./admission/services.ts";
 import { createShownReader } from "./admission/shown.ts";
 import { createTickets } from "./admission/tickets.ts";
 import type { Bindings } from "./bindings.ts";
@@ -48,14 +49,15 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
   const dataset = bindings.counters;
   const seen = createSeen({ clock: parts.clock, location, log, dataset });
   sayBindings(seen, bindings);
+  const exempted = createExempted();
   const feed = createMintFeed({
     ...{ mintUrls, issuer, skewSeconds, bootKeys, sleep },
     fetchText: createFetchText(fetch),
     ...(cache === undefined ? {} : { cache }),
-    watch: watchClock({ clock: parts.clock, randomness, location }),
     alarm: (alarm) => {
       tellAlarm(seen, alarm);
     },
+    watch: watchClock({ clock: parts.clock, randomness, location, passes: exempted }),
   });
   const clock = feed.clock.time ?? parts.clock;
   let routes: RouteTable | undefined;
@@ -69,7 +71,8 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
     newcomers: createNewcomers(feed, { clock, sleep }),
     admissions: createAdmissions(feed, { issuer, skewSeconds }),
     shown: createShownReader(),
-    exempted: createExempted(),
+    exempted,
+    services: createServices(feed, { issuer, skewSeconds }),
     tickets: createTickets(feed, { issuer, skewSeconds }),
     routes: () => {
       const manifest = feed.manifest();

@@ -11,6 +11,7 @@ import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
 import { refuse } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
+import { pass } from "./pass.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
 import type { RouteTable } from "./routing/route-table.ts";
 import {
@@ -154,8 +155,11 @@ function route(visit: Visit): Response | Answering {
       );
     case "unknown-host":
       return unroutable(visit, routes, "No event is on sale under this host name.");
-    case "protected":
-      return guard(visit, found.event);
+    case "protected": {
+      const { event, conditional: rules } = found;
+      if (rules === undefined) return guard(visit, event);
+      return pass(visit, { event: event.event, rules }, (left) => guard(left, event));
+    }
   }
 }
 

@@ -1,5 +1,12 @@
 /** What passes by bypass rules is counted, so that somebody sees when more passes than was meant to. */
-import { EVENTS_MAX } from "@vestibule/contracts/limits";
+import type { Passes } from "@vestibule/contracts/edges-api";
+import {
+  EVENTS_MAX,
+  PASSES_COUNT_MAX,
+  PASSES_PER_REPORT_MAX,
+  ROUTES_PER_EVENT_MAX,
+} from "@vestibule/contracts/limits";
+import type { PassReport } from "@vestibule/feed/ports";
 
 /** One rule of one event. */
 export interface Exemption {
@@ -10,7 +17,7 @@ export interface Exemption {
   readonly isForMethod: boolean;
 }
 
-export interface Exempted {
+export interface Exempted extends PassReport {
   count(exemption: Exemption): void;
   /** By event: requests by each of its rules, since this isolate began. */
   all(): Readonly<Record<string, readonly number[]>>;
@@ -18,18 +25,43 @@ export interface Exempted {
 
 export function createExempted(): Exempted {
   const counts = new Map<string, number[]>();
+  /** What of them the mint has heard of. */
+  const told = new Map<string, number[]>();
   return {
     count({ event, rule }) {
-      let ofEvent = counts.get(event);
-      if (ofEvent === undefined) {
-        // Events of former manifests do not pile up.
-        if (counts.size >= EVENTS_MAX) counts.clear();
-        ofEvent = [];
-        counts.set(event, ofEvent);
+      // Events of former manifests do not pile up.
+      if (counts.size >= EVENTS_MAX && !counts.has(event)) {
+        counts.clear();
+        told.clear();
       }
-      while (ofEvent.length <= rule) ofEvent.push(0);
-      ofEvent[rule] = (ofEvent[rule] ?? 0) + 1;
+      add(counts, { event, rule, count: 1 });
     },
     all: () => Object.fromEntries(counts),
+    pending() {
+      const passes: Passes[] = [];
+      for (const [event, ofEvent] of counts) {
+        for (const [rule, counted] of ofEvent.slice(0, ROUTES_PER_EVENT_MAX).entries()) {
+          const count = counted - (told.get(event)?.[rule] ?? 0);
+          if (count > 0) passes.push({ event, rule, count: Math.min(count, PASSES_COUNT_MAX) });
+          if (passes.length === PASSES_PER_REPORT_MAX) return passes;
+        }
+      }
+      return passes;
+    },
+    heard(passes) {
+      for (const { event, rule, count } of passes) {
+        const counted = counts.get(event)?.[rule] ?? 0;
+        const before = told.get(event)?.[rule] ?? 0;
+        // A question that was given up as dead and answered after its follower told the same.
+        add(told, { event, rule, count: Math.min(count, counted - before) });
+      }
+    },
   };
+}
+
+function add(counts: Map<string, number[]>, { event, rule, count }: Passes): void {
+  const ofEvent = counts.get(event) ?? [];
+  counts.set(event, ofEvent);
+  while (ofEvent.length <= rule) ofEvent.push(0);
+  ofEvent[rule] = (ofEvent[rule] ?? 0) + count;
 }

@@ -44,6 +44,9 @@ export const LOG_LINES_PER_SECOND_MAX = 20;
 /** The memo of verified tokens: entries, and characters of the texts it keeps. */
 export const MEMO_ENTRIES_MAX = 4_096;
 export const MEMO_CHARS_MAX = 4_194_304;
+/** The same of services' tokens, of which an event has a few. */
+export const SERVICE_MEMO_ENTRIES_MAX = 256;
+export const SERVICE_MEMO_CHARS_MAX = 262_144;
 
 /** `Retry-After` of a held request, and of one that no mint could serve: spread over this range. */
 export const WAITING_RETRY_SECONDS = 10;
@@ -99,6 +102,7 @@ export const LANGUAGE_COOKIE_SECONDS = 31_536_000;
 export const FORMATS_MAX = 256;
 
 assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
+assert(SERVICE_MEMO_CHARS_MAX >= TOKEN_CHARS_MAX, "the memo holds at least one service's token");
 assert(PURCHASE_DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
 assert(PROBE_PATIENCE_MS < 1_000, "while no mint answers everybody is told within a second");
 assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");

@@ -8,6 +8,7 @@ import type { Clock } from "@vestibule/kernel/clock";
 import type { Randomness } from "@vestibule/kernel/randomness";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Admissions } from "./admission/admissions.ts";
+import type { Services } from "./admission/services.ts";
 import type { ShownReader } from "./admission/shown.ts";
 import type { Tickets } from "./admission/tickets.ts";
 import type { Circuit } from "./circuit.ts";
@@ -41,6 +42,7 @@ export interface Edge {
   readonly exempted: Exempted;
   readonly seen: Seen;
   readonly bindings: Bindings;
+  readonly services: Services;
   /** Of the newest manifest; `undefined` before the first. */
   routes(): RouteTable | undefined;
   /** `false`: this runtime cannot verify (KR-09). */

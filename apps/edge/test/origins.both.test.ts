@@ -10,13 +10,33 @@ import { EVENT, NOW } from "./event.ts";
 
 const FREE = "/events/demo/free";
 const EVENTS = [{ ...EVENT, bypass: [{ paths: [FREE] }] }];
-const table = compileRoutes({ iss: "m", iat: 0, exp: 1, seq: 1, events: EVENTS }, "origin");
+/** The same path, for whoever comes from one network. */
+const CONDITIONAL = [
+  {
+    ...EVENT,
+    bypass: [],
+    conditionalBypass: [{ rule: 0, paths: [FREE], networks: ["192.0.2.0/24"] }],
+  },
+];
+const tableOf = (events: typeof EVENTS) =>
+  compileRoutes({ iss: "m", iat: 0, exp: 1, seq: 1, events }, "origin");
+const table = tableOf(EVENTS);
+const conditional = tableOf(CONDITIONAL);
 
-function route(target: string): { kind: Route["kind"]; forwarded: string } | undefined {
+interface Routed {
+  readonly kind: Route["kind"];
+  /** Rules that would pass it for whoever holds their condition. */
+  readonly rules: number;
+  readonly forwarded: string;
+}
+
+function route(target: string, routes = table): Routed | undefined {
   const address = readUrl(`https://shop.example${target}`);
   if (address === undefined) return undefined;
   const request = { host: "shop.example", path: address.path, method: "GET", now: NOW };
-  return { kind: table.match(request).kind, forwarded: address.pathname };
+  const found = routes.match(request);
+  const rules = found.kind === "protected" ? (found.conditional?.length ?? 0) : 0;
+  return { kind: found.kind, rules, forwarded: address.pathname };
 }
 
 /** Each byte a character, as it stands in memory. */
@@ -129,13 +149,32 @@ test("law 10: what any of them would take for a protected path is not passed as 
   );
 });
 
+const near = fc
+  .tuple(
+    fc.constantFrom("/events/demo/free", "/events/demo"),
+    fc.array(fc.tuple(separator, piece), { maxLength: 3 }),
+  )
+  .map(([start, rest]) => start + rest.flat().join(""));
+
+test("law 10: a rule with a condition opens nothing by itself, and asks for it at its path alone, to all of them", () => {
+  let asked = 0;
+  fc.assert(
+    fc.property(fc.oneof(near, disguised, fc.constant(FREE)), (target) => {
+      const found = route(target, conditional);
+      const closed = route(target, tableOf([{ ...EVENT, bypass: [] }]));
+      expect(found?.kind, `${target}: as if the rule were not there`).toBe(closed?.kind);
+      if (found === undefined || found.rules === 0) return;
+      asked += 1;
+      for (const [server, read] of Object.entries(SERVERS)) {
+        expect(read(found.forwarded).toLowerCase(), `${server} and ${target}`).toBe(FREE);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+  expect(asked).toBeGreaterThan(0);
+});
+
 test("law 10: what is passed by a bypass rule is the path of the rule to all of them", () => {
-  const near = fc
-    .tuple(
-      fc.constantFrom("/events/demo/free", "/events/demo"),
-      fc.array(fc.tuple(separator, piece), { maxLength: 3 }),
-    )
-    .map(([start, rest]) => start + rest.flat().join(""));
   let passed = 0;
   fc.assert(
     fc.property(fc.oneof(near, disguised, fc.constant(FREE)), (target) => {

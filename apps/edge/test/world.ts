@@ -94,6 +94,7 @@ const CONFIG: EdgeConfig = {
   originDeadlineMs: 30_000,
   originHost: "origin",
   knownHeaders: KNOWN_HEADERS_DEFAULT,
+  trustsClientAddress: false,
 };
 
 export async function newKey(): Promise<{ key: SigningKey; jwk: PublicJwk }> {

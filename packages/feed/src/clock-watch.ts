@@ -27,7 +27,7 @@ import {
   REFRESH_SLACK_MS,
 } from "./limits.ts";
 import type { MintOrder } from "./mint-order.ts";
-import type { ClockHealth, FeedAlarm, FetchText, Sleep } from "./ports.ts";
+import type { ClockHealth, FeedAlarm, FetchText, PassReport, Sleep } from "./ports.ts";
 
 export interface ClockWatch {
   /**
@@ -94,6 +94,8 @@ export interface OwnClock {
   readonly randomness: Randomness;
   /** The location's name, as the mint is told. */
   readonly location: string;
+  /** Told beside the clock, to mints that take it. */
+  readonly passes?: PassReport;
 }
 
 /** @param own a clock that is never read for anything else here, and never corrected. */
@@ -113,6 +115,9 @@ interface Why {
 
 const NONCE_BYTES = 16;
 
+/** What a mint says to a question that it does not understand: too long, or with an unknown member. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
+
 class Watch implements ClockWatch {
   isWrong = false;
   isAsked = false;
@@ -129,6 +134,8 @@ class Watch implements ClockWatch {
   #askedAt = Number.NEGATIVE_INFINITY;
   #restMs = 0;
   #isInVain = false;
+  /** Addresses of mints whose last answer said that they take passes; one of an older release would refuse the question. */
+  readonly #takePasses = new Set<string>();
 
   constructor(own: OwnClock, lent: Lent) {
     this.#own = own;
@@ -213,10 +220,14 @@ class Watch implements ClockWatch {
   }
 
   async #askMint(base: string, keys: KeySet): Promise<Asked> {
-    const { clock, randomness, location } = this.#own;
+    const { clock, randomness, location, passes: report } = this.#own;
     const nonce = encodeBase64url(randomness.bytes(NONCE_BYTES));
     const url = `${base}/v1/edges/${encodeURIComponent(location)}/clock`;
-    const body = JSON.stringify(this.#report(nonce));
+    const passes = (this.#takePasses.has(base) ? report?.pending() : undefined) ?? [];
+    const body = JSON.stringify({
+      ...this.#report(nonce),
+      ...(passes.length === 0 ? {} : { passes }),
+    });
     const sentAt = clock.now();
     const answer = await this.#lent.options.fetchText({
       ...{ url, body, accept: "application/json" },
@@ -230,11 +241,15 @@ class Watch implements ClockWatch {
     if (!answer.ok) {
       const { refusal } = answer;
       const status = refusal.reason === "status" ? refusal.status : 0;
+      if (REFUSED.has(status)) this.#takePasses.delete(base);
       return inVain(refusal.reason, status === 404 || status === 405);
     }
     const { text, roundTripMs } = answer.value;
     const time = await this.#verify(text, nonce, keys);
     if (typeof time === "string") return inVain(time);
+    if (time.takes.includes("passes")) this.#takePasses.add(base);
+    else this.#takePasses.delete(base);
+    report?.heard(passes);
     const reading = readClock({ sentAt, receivedAt, at: time.at, roundTripMs });
     return reading === undefined ? inVain("too-slow") : { kind: "answered", reading };
   }
@@ -255,7 +270,7 @@ class Watch implements ClockWatch {
     text: string,
     nonce: string,
     keys: KeySet,
-  ): Promise<{ readonly at: number } | string> {
+  ): Promise<{ readonly at: number; readonly takes: readonly string[] } | string> {
     let json: unknown;
     try {
       json = JSON.parse(text);
@@ -264,7 +279,7 @@ class Watch implements ClockWatch {
     }
     const body = parse(clockAnswerSchema, json);
     if (!body.ok) return "bad-answer";
-    const { time } = body.value;
+    const { time, takes = [] } = body.value;
     const { issuer } = this.#lent.options;
     let read = await verifyTime(time, { keys, issuer, nonce });
     if (!read.ok && read.refusal.reason === "unknown-key") {
@@ -273,7 +288,7 @@ class Watch implements ClockWatch {
       const newer = this.#lent.feed.keys(now) ?? keys;
       if (newer !== keys) read = await verifyTime(time, { keys: newer, issuer, nonce });
     }
-    return read.ok ? read.value : read.refusal.reason;
+    return read.ok ? { at: read.value.at, takes } : read.refusal.reason;
   }
 
   #judge(): { readonly state: ClockState; readonly estimate: ClockEstimate | undefined } {

@@ -1,5 +1,5 @@
 /** What the feed needs from the outside. The real ones are in the `*.system.ts` files. */
-import type { ClockState } from "@vestibule/contracts/edges-api";
+import type { ClockState, Passes } from "@vestibule/contracts/edges-api";
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { Result } from "@vestibule/kernel/result";
 
@@ -29,6 +29,14 @@ export type FetchText = (request: {
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }) => Promise<Result<FetchedText, FetchRefusal>>;
+
+/** What bypass rules let through: each question for the time tells the mint what it has not heard of. */
+export interface PassReport {
+  /** At most `PASSES_PER_REPORT_MAX`. */
+  pending(): readonly Passes[];
+  /** A mint has heard of these, as `pending` said them. */
+  heard(passes: readonly Passes[]): void;
+}
 
 /** A text that another isolate of this location fetched, and when, by this location's clock. */
 export interface CachedText {

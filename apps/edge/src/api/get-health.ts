@@ -29,6 +29,7 @@ export function getHealth({ edge, now }: Visit): Response {
     },
     exempted: edge.exempted.all(),
     counts: edge.seen.totals(),
+    trustsClientAddress: edge.config.trustsClientAddress,
   };
   return new Response(JSON.stringify(body), {
     status: reasons.length === 0 ? 200 : 503,

@@ -4,26 +4,29 @@ import type { ManifestClaims, ManifestEvent } from "@vestibule/contracts/stateme
 import type { EpochMs } from "@vestibule/kernel/units";
 import type { EdgeConfig } from "../config.ts";
 import type { Exemption } from "../exempted.ts";
+import { type ConditionalRule, compileConditional, rulesFor } from "./conditional-rules.ts";
 import { type ReadPath, decodeOnce } from "./path.ts";
+import { type Pattern, compilePattern, matches } from "./pattern.ts";
 
 export type Route =
   /** In no event, or under a bypass rule. */
   | { readonly kind: "open"; readonly exemption: Exemption | undefined }
-  | { readonly kind: "protected"; readonly event: ManifestEvent }
+  | {
+      readonly kind: "protected";
+      readonly event: ManifestEvent;
+      /** Rules of this path and method that pass it where their conditions hold; absent: the event has none at all. */
+      readonly conditional: readonly ConditionalRule[] | undefined;
+    }
   /** Protected under one reading of its path and not under another, or too long to be read: refused, not guessed. */
   | { readonly kind: "ambiguous" }
   /** Protected on other hosts only, which have the same origin: it stays shut. */
   | { readonly kind: "unknown-host" };
 
 const OPEN: Route = { kind: "open", exemption: undefined };
+const NO_RULES: readonly ConditionalRule[] = [];
 
 /** More than any pattern weighs. */
 const LIVE_WEIGHT = 8 * ROUTE_CHARS_MAX;
-
-interface Pattern {
-  readonly text: string;
-  readonly prefix: boolean;
-}
 
 /** What protects is read as widely as any server may: without regard to case, decoded as well, with a slash behind it. */
 interface WidePattern extends Pattern {
@@ -38,7 +41,9 @@ interface CompiledEvent {
   readonly bypass: readonly {
     readonly paths: readonly Pattern[];
     readonly methods: ReadonlySet<string> | undefined;
+    readonly rule: number;
   }[];
+  readonly conditional: readonly ConditionalRule[] | undefined;
 }
 
 export interface RoutedRequest {
@@ -97,19 +102,25 @@ function matchEvents(
   if (!clear) {
     if (!isProtected(events, path)) return OPEN;
     // Every reading in the same event, and well formed: there is nothing to guess.
-    const [first, ...rest] = [path.normal, ...path.otherReadings].map(
-      (reading) => bestMatch(events, reading, now)?.event,
+    const [first, ...rest] = [path.normal, ...path.otherReadings].map((reading) =>
+      bestMatch(events, reading, now),
     );
     const agreed = first !== undefined && rest.every((event) => event === first);
     if (!agreed || path.malformed) return { kind: "ambiguous" };
-    return { kind: "protected", event: first };
+    return shut(first, NO_RULES);
   }
   const found = bestMatch(events, path.normal, now);
   if (found === undefined) return OPEN;
-  const exemption = path.isDoubled ? undefined : exemptionOf(found, path.normal, method);
-  return exemption === undefined
-    ? { kind: "protected", event: found.event }
-    : { kind: "open", exemption };
+  if (path.isDoubled) return shut(found, NO_RULES);
+  const exemption = exemptionOf(found, path.normal, method);
+  if (exemption !== undefined) return { kind: "open", exemption };
+  const { conditional } = found;
+  if (conditional === undefined) return shut(found, NO_RULES);
+  return shut(found, rulesFor(conditional, { path: path.normal, method }));
+}
+
+function shut({ event, conditional }: CompiledEvent, rules: readonly ConditionalRule[]): Route {
+  return { kind: "protected", event, conditional: conditional === undefined ? undefined : rules };
 }
 
 function exemptionOf(
@@ -117,7 +128,7 @@ function exemptionOf(
   path: string,
   method: string,
 ): Exemption | undefined {
-  for (const [rule, { paths, methods }] of bypass.entries()) {
+  for (const { paths, methods, rule } of bypass) {
     const isForMethod = methods !== undefined;
     if (isForMethod && !methods.has(method)) continue;
     if (paths.some((pattern) => matches(pattern, path))) return { event, rule, isForMethod };
@@ -159,10 +170,6 @@ function bestMatch(
   return best;
 }
 
-function matches({ text, prefix }: Pattern, path: string): boolean {
-  return prefix ? path.startsWith(text) : path === text;
-}
-
 function protects({ folded, decoded, prefix }: WidePattern, path: string): boolean {
   if (prefix) {
     return path.startsWith(folded) || (decoded !== undefined && path.startsWith(decoded));
@@ -175,16 +182,13 @@ function compileEvent(event: ManifestEvent): CompiledEvent {
   return {
     event,
     paths: event.paths.map(compileWide),
-    bypass: event.bypass.map((rule) => ({
-      paths: rule.paths.map(compilePattern),
-      methods: rule.methods === undefined ? undefined : new Set(rule.methods),
+    bypass: event.bypass.map(({ paths, methods, rule }, index) => ({
+      paths: paths.map(compilePattern),
+      methods: methods === undefined ? undefined : new Set(methods),
+      rule: rule ?? index,
     })),
+    conditional: compileConditional(event),
   };
-}
-
-function compilePattern(pattern: string): Pattern {
-  const prefix = pattern.endsWith("*");
-  return { text: prefix ? pattern.slice(0, -1) : pattern, prefix };
 }
 
 function compileWide(pattern: string): WidePattern {

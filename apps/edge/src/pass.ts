@@ -1,0 +1,67 @@
+/** Passing without a place under a condition (ADR 18): only for events that have such rules. */
+import { isTokenShaped } from "@vestibule/contracts/header-text";
+import { SERVICE_HEADER } from "@vestibule/contracts/names";
+import { networkHolds, parseAddress } from "@vestibule/contracts/network";
+import { cookieLeft } from "./admission/shown.ts";
+import { type Answering, answering } from "./answering.ts";
+import { forward } from "./proxy/forward.ts";
+import type { ConditionalRule } from "./routing/conditional-rules.ts";
+import { readServiceQuery } from "./routing/service-parameter.ts";
+import type { Visit } from "./visit.ts";
+
+const HEADER = SERVICE_HEADER.toLowerCase();
+
+interface Asked {
+  readonly event: string;
+  /** Of this path and method. */
+  readonly rules: readonly ConditionalRule[];
+}
+
+/**
+ * Forwards what a rule lets through, and counts it; everything else goes the way of every other request, without a
+ * service's token in its address.
+ *
+ * @param guard for whoever holds no condition
+ */
+export function pass(
+  asked: Visit,
+  { event, rules }: Asked,
+  guard: (visit: Visit) => Response | Answering,
+): Response | Answering {
+  const query = readServiceQuery(asked.address.search);
+  const visit =
+    query === undefined ? asked : { ...asked, address: { ...asked.address, search: query.left } };
+  const held = rules.filter((rule) => isNear(visit, rule));
+  const near = held.find(({ services }) => services === undefined);
+  if (near !== undefined) return letThrough(visit, near);
+  if (held.length === 0) return guard(visit);
+  const token = tokenOf(visit, query?.shown);
+  if (token === undefined) return guard(visit);
+  const decide = (name: string | undefined): Response | Answering => {
+    const rule = held.find(({ services }) => name !== undefined && services?.has(name) === true);
+    return rule === undefined ? guard(visit) : letThrough(visit, rule);
+  };
+  const name = visit.edge.services.nameOf(token, event, visit.now);
+  return name instanceof Promise ? answering(name.then(decide)) : decide(name);
+}
+
+function letThrough(visit: Visit, { exemption }: ConditionalRule): Response | Answering {
+  visit.edge.exempted.count(exemption);
+  const cookie = cookieLeft(visit.head);
+  return forward(visit, { cookie, isForMethod: exemption.isForMethod });
+}
+
+/** By the one address that the network says, where it says it; nobody's word counts. */
+function isNear({ edge, head }: Visit, { networks }: ConditionalRule): boolean {
+  if (networks === undefined) return true;
+  if (!edge.config.trustsClientAddress || head.client === null) return false;
+  const address = parseAddress(head.client);
+  return address !== undefined && networks.some((network) => networkHolds(network, address));
+}
+
+/** Shown once, or the same again: of two that differ nobody can say which is meant. */
+function tokenOf({ head }: Visit, inQuery: readonly string[] | undefined): string | undefined {
+  const header = head.ours.includes(HEADER) ? head.headers.get(HEADER) : null;
+  const [token, ...others] = new Set([...(header === null ? [] : [header]), ...(inQuery ?? [])]);
+  return others.length === 0 && isTokenShaped(token) ? token : undefined;
+}
