@@ -4,8 +4,10 @@ import {
   HORIZON_SECONDS_MAX,
   JOIN_RETRY_SECONDS,
   KEYS_PROPAGATION_SECONDS,
+  PASSES_PER_REPORT_MAX,
   PREMINT_BATCH_MAX,
   RATE_PLAN_ENTRIES_MAX,
+  SLUG_CHARS_MAX,
   STATEMENT_BYTES_MAX,
 } from "@vestibule/contracts/limits";
 import { CLOCK_ASK_CALM_MS } from "@vestibule/feed/limits";
@@ -150,7 +152,14 @@ export const EDGE_ALARM_CALM_MS = 60_000;
 /** Random bytes of the key by which a process names senders. */
 export const SENDER_KEY_BYTES = 32;
 /** The body of a question for the time. */
-export const CLOCK_QUESTION_BYTES_MAX = 1_024;
+export const CLOCK_QUESTION_BYTES_MAX = 6_144;
+/** Of it: a question without passes, and what one entry of passes takes beside the event's name. */
+const CLOCK_QUESTION_CHARS = 1_024;
+const PASSES_CHARS = 64;
+/** Rules whose passes one row tells of; those beyond are not counted. */
+export const EDGE_PASSES_PER_ROW_MAX = 64;
+/** Random bytes of the name of a service's token. */
+export const SERVICE_TOKEN_ID_BYTES = 32;
 /** Answers to such questions that are being signed; more get 503. */
 export const CLOCK_SIGNINGS_MAX = 64;
 /** One sender asks so often: at once, and one more each `refillMs`. A proxy's address may stand for many isolates. */
@@ -207,6 +216,11 @@ assert(NEWCOMER_TICK_MS <= 250, "a newcomer to a quiet line waits at most 250 ms
 assert(
   CLOCK_SENDER_LIMIT.refillMs >= 10 * CLOCK_TOTAL_LIMIT.refillMs,
   "one sender has at most a tenth of the answers",
+);
+assert(
+  CLOCK_QUESTION_CHARS + PASSES_PER_REPORT_MAX * (PASSES_CHARS + SLUG_CHARS_MAX) <=
+    CLOCK_QUESTION_BYTES_MAX,
+  "a question with all the passes that it may tell of is read",
 );
 assert(EDGE_ROWS_PER_SENDER_MAX * 10 < EDGE_ROWS_MAX, "one sender has a small part of the rows");
 assert(EDGE_ALARM_CALM_MS < EDGE_SILENT_MS, "an alarm ends before its row does");

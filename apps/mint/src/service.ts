@@ -19,6 +19,7 @@ import { addLineRoutes } from "./http/line-routes.ts";
 import { addMetricsRoute } from "./http/metrics-route.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { addPremintRoutes } from "./http/premint-routes.ts";
+import { addServiceRoutes } from "./http/service-routes.ts";
 import { addSupplyRoutes } from "./http/supply-routes.ts";
 import type { MintConfig } from "./config.ts";
 import { creditReader } from "./credit-reader.ts";
@@ -116,7 +117,7 @@ export async function startMint(parts: MintParts): Promise<RunningMint> {
       database: () => store.isUp(),
     },
   });
-  addRoutes(app, parts, { mint, store, keeper, edges, term: () => leadership.term });
+  addRoutes(app, parts, { mint, store, keeper, tokens, edges, term: () => leadership.term });
 
   const keyLoop = new KeyLoop({
     ...{ keeper, timers, clock, log },
@@ -189,20 +190,22 @@ function leadershipOf(
 
 function addRoutes(
   app: ServiceApp,
-  { config, clock }: MintParts,
+  { config, clock, randomness }: MintParts,
   core: {
     mint: Mint;
     store: MintStore;
     keeper: KeyKeeper;
+    tokens: Tokens;
     edges: Edges;
     term: () => LineTerm | undefined;
   },
 ): void {
-  const { mint, store, keeper, edges, term } = core;
+  const { mint, store, keeper, tokens, edges, term } = core;
   addLineRoutes(app, { mint, keys: () => keeper.published });
   addAdminRoutes(app, { mint, clock, token: config.adminToken });
   addKeyRoutes(app, { mint, keeper, clock });
   addPremintRoutes(app, { mint });
+  addServiceRoutes(app, { mint, clock, randomness, tokens });
   addArchiveRoutes(app, { mint, store });
   addSupplyRoutes(app, { mint, token: config.supplyToken });
   addEdgeRoutes(app, { mint, edges, trustProxyHops: config.trustProxyHops ?? 0 });

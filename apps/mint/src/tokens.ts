@@ -38,6 +38,13 @@ export interface Tokens extends StatementSigner {
   }): Promise<string>;
   /** The mint's clock, for one question: `at` was read just now. */
   time(answer: { readonly nonce: string; readonly at: EpochMs }): Promise<string>;
+  service(claims: {
+    readonly event: string;
+    readonly name: string;
+    readonly jti: string;
+    readonly iat: EpochSeconds;
+    readonly exp: EpochSeconds;
+  }): Promise<string>;
   /** The number of a genuine ticket of this visitor, also when the event's end was moved since. */
   readTicket(
     text: string,

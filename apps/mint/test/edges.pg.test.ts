@@ -118,13 +118,36 @@ describe("the question", () => {
     [422, "no nonce", { body: '{"state":"good","skewSeconds":5}' }],
     [400, "no JSON", { body: "{" }],
     [400, "no UTF-8 text", { body: "\u0000" }],
-    [413, "more than a kilobyte", { body: JSON.stringify({ nonce: "x".repeat(1_024) }) }],
+    [413, "more than six kilobytes", { body: JSON.stringify({ nonce: "x".repeat(6_144) }) }],
     [415, "a form", { body: "nonce=1", headers: { "Content-Type": "text/plain" } }],
   ])("rubbish is answered with %d: %s", async (status, _name, options) => {
     const answer = await mint.client.ask("POST", "/v1/edges/rubbish/clock", options);
     expect(answer.status).toBe(status);
     expect(answer.headers.get("content-type")).toBe("application/problem+json");
     expect(await rowsOf("rubbish")).toEqual([]);
+  });
+});
+
+describe("passes", () => {
+  it("are summed by rule, of rules that there are, and shown beside the clock and in the metrics", async () => {
+    const event = "passing";
+    const bypass = [{ paths: ["/passing/a"] }, { paths: ["/passing/b"] }];
+    await mint.client.create({ event, bypass });
+    expect((await ask("lhr")).body.takes).toEqual(["passes"]);
+    const tell = (...passes: object[]) => ask("lhr", { passes });
+    await tell({ event, rule: 1, count: 5 }, { event, rule: 2, count: 1 });
+    await tell({ event, rule: 1, count: 2 }, { event: "nowhere", rule: 0, count: 1 });
+    await ask("lhr");
+    const [row] = await rowsOf("lhr");
+    expect(row?.passes).toEqual([{ event, rule: 1, count: 7 }]);
+    const line = `vestibule_edge_passes_total{location="lhr",sender="${row?.sender}",event="${event}",rule="1"} 7`;
+    expect(await metrics()).toContain(line);
+    const bad = { event: "Passing", rule: 64, count: 0 };
+    expect((await tell(bad)).status).toBe(422);
+    const many = Array.from({ length: 33 }, () => ({ event, rule: 0, count: 1 }));
+    expect((await tell(...many)).status).toBe(422);
+    expect((await tell(...many.slice(1))).status).toBe(200);
+    expect((await rowsOf("lhr"))[0]?.passes).toContainEqual({ event, rule: 0, count: 32 });
   });
 });
 

@@ -125,3 +125,16 @@ describe("what may change while a sale is open", () => {
     expect(tooFast(slots(world).slice(0, 60), { ratePerMinute: 60 })).toBeDefined();
   });
 });
+
+describe("bypass rules", () => {
+  it("of before there was a bound stand in no other change's way; set anew, they are held to it", async () => {
+    const bypass = [{ paths: ["/spring*"] }];
+    const world = await memoryWorld({ bypass, paths: ["/spring", "/spring/*"] });
+    await changeSettings(world.line, { title: "Other" }, deed);
+    expect(settingsOf(world)).toMatchObject({ title: "Other", bypass });
+    expect(await codeOf(changeSettings(world.line, { bypass }, deed))).toBe("invalid-settings");
+    const narrower = [{ paths: ["/spring*"], networks: ["192.0.2.0/24"] }];
+    await changeSettings(world.line, { bypass: narrower }, deed);
+    expect(settingsOf(world).bypass).toEqual(narrower);
+  });
+});

@@ -68,7 +68,7 @@ export class ClockDesk {
    */
   async answer({ location, sender, report }: Question): Promise<string> {
     const { table, alarms, limits, moment, sign, signingsMax } = this.#options;
-    const { nonce, ...said } = report;
+    const { nonce, passes = [], ...said } = report;
     const { kept, change } = table.hear({ location, sender, report: said }, moment());
     if (!kept) await alarms.sayFull(table.turnedAway);
     if (change !== undefined) await alarms.say(change);
@@ -81,6 +81,8 @@ export class ClockDesk {
       // signature that takes its time makes the measure rougher, and never wrong.
       const time = await sign({ nonce, at: moment().now });
       this.#counts.answered += 1;
+      // What is not answered is told again.
+      table.addPasses({ location, sender }, passes);
       return time;
     } finally {
       this.#signing -= 1;

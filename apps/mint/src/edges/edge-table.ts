@@ -2,9 +2,10 @@
  * What locations say of their clocks. Nobody is authenticated, so a row belongs to a name and a sender: whoever lies
  * spoils rows of their own. Bounded, and in memory alone; newcomers never drive out a row that is there.
  */
-import type { ClockReport, ClockState, EdgeRow } from "@vestibule/contracts/edges-api";
+import type { ClockReport, ClockState, EdgeRow, Passes } from "@vestibule/contracts/edges-api";
 import { judgeClock } from "@vestibule/feed/judge-clock";
 import type { EpochMs } from "@vestibule/kernel/units";
+import { EDGE_PASSES_PER_ROW_MAX } from "../limits.ts";
 
 export interface EdgeTableOptions {
   readonly rowsMax: number;
@@ -18,7 +19,7 @@ export interface EdgeTableOptions {
 export interface Heard {
   readonly location: string;
   readonly sender: string;
-  readonly report: Omit<ClockReport, "nonce">;
+  readonly report: Omit<ClockReport, "nonce" | "passes">;
 }
 
 /** The mint's clock for what is shown, and one that is never set for how long ago something was. */
@@ -68,8 +69,8 @@ export class EdgeTable {
   /** @returns what became of the report, with a change of the row's alarm if it is one. */
   hear(heard: Heard, at: Moment): { readonly kept: boolean; readonly change?: AlarmChange } {
     this.#forgetSilent(at.monotonicMs);
-    const { location, sender } = heard;
-    const key = `${location} ${sender}`;
+    const { sender } = heard;
+    const key = keyOf(heard);
     const known = this.#entries.get(key);
     if (known === undefined && !this.#hasRoomFor(sender)) {
       this.#turnedAway += 1;
@@ -85,6 +86,19 @@ export class EdgeTable {
     return SEVERITY[alarm] === SEVERITY[before]
       ? { kept: true }
       : { kept: true, change: { row, alarm, before } };
+  }
+
+  /** Adds to what a row has said before, if it is there. */
+  addPasses(of: Pick<Heard, "location" | "sender">, passes: readonly Passes[]): void {
+    const entry = this.#entries.get(keyOf(of));
+    if (entry === undefined || passes.length === 0) return;
+    const sums = (entry.row.passes ?? []).map((each) => ({ ...each }));
+    for (const { event, rule, count } of passes) {
+      const known = sums.find((each) => each.event === event && each.rule === rule);
+      if (known !== undefined) known.count = Math.min(known.count + count, Number.MAX_SAFE_INTEGER);
+      else if (sums.length < EDGE_PASSES_PER_ROW_MAX) sums.push({ event, rule, count });
+    }
+    entry.row = { ...entry.row, passes: sums };
   }
 
   /** In no order to rely on. */
@@ -111,11 +125,13 @@ export class EdgeTable {
       monotonicMs - known.measuredAt < this.#options.calmMs;
     const { state, estimate } = isKept ? known.row : report;
     const keysSeq = report.keysSeq ?? known?.row.keysSeq;
+    const passes = known?.row.passes;
     const keysSeqAt = (keysSeq === known?.row.keysSeq ? known?.row.keysSeqAt : undefined) ?? now;
     const row: EdgeRow = {
       ...{ location, sender, state, skewSeconds: report.skewSeconds, reportedAt: now },
       ...(estimate === undefined ? {} : { estimate }),
       ...(keysSeq === undefined ? {} : { keysSeq, keysSeqAt }),
+      ...(passes === undefined ? {} : { passes }),
     };
     return {
       row,
@@ -154,4 +170,8 @@ export class EdgeTable {
       else this.#rowsOf.set(row.sender, left);
     }
   }
+}
+
+function keyOf({ location, sender }: Pick<Heard, "location" | "sender">): string {
+  return `${location} ${sender}`;
 }

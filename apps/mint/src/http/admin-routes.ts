@@ -25,6 +25,7 @@ import {
   resume,
   routeMistakes,
 } from "../line/organizer.ts";
+import { bypassMistakes } from "../line/bypass.ts";
 import { previewChange } from "../line/preview.ts";
 import type { EventLine } from "../line/event-line.ts";
 import { keptLooks, looksMistakes } from "../line/event-looks.ts";
@@ -74,6 +75,7 @@ export function addAdminRoutes(app: ServiceApp, { mint, clock, token }: AdminRou
     const related = (good: Partial<EventSettings>): readonly Mistake[] => [
       ...settingsMistakes(good, now),
       ...looksMistakes(good),
+      ...bypassMistakes(good),
       // Asked for again, it is not its own rival.
       ...(term.entry(good.event ?? "") === undefined ? routeMistakes(good, records, now) : []),
     ];

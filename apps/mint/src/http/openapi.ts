@@ -9,6 +9,7 @@ import { edgePaths, edgeSchemas } from "./openapi-edges.ts";
 import { eventPaths, eventSchemas } from "./openapi-events.ts";
 import { keyPaths, keySchemas } from "./openapi-keys.ts";
 import { premintPaths, premintSchemas } from "./openapi-premints.ts";
+import { servicePaths, serviceSchemas } from "./openapi-services.ts";
 import {
   body,
   count,
@@ -50,6 +51,7 @@ export function openApiDocument(): Json {
       ...eventPaths(),
       ...keyPaths(),
       ...premintPaths(),
+      ...servicePaths(),
       ...archivePaths(),
       ...supplyPaths(),
       ...edgePaths(),
@@ -207,6 +209,7 @@ function schemas(): Json {
     ...eventSchemas(),
     ...keySchemas(),
     ...premintSchemas(),
+    ...serviceSchemas(),
     ...archiveSchemas(),
     ...edgeSchemas(),
     Problem: {

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { DripClaims, ManifestClaims } from "@vestibule/contracts/statements";
 import { ticketNumber, toMs } from "@vestibule/kernel/units";
 import { signAdmission, signDrip, signManifest, signTime } from "@vestibule/token/sign";
+import { signService } from "@vestibule/token/sign-service";
 import { verifyTicket } from "@vestibule/token/verify-ticket";
 import type { Sub, Tokens } from "../tokens.ts";
 import { type BulkTickets, bulkTickets } from "./bulk-tickets.ts";
@@ -44,6 +45,7 @@ export function signingDesk({
         lifetimeSeconds,
       }),
     time: (answer) => signTime(ring().signing.line, { issuer, ...answer }),
+    service: (claims) => signService(ring().signing.line, { issuer, ...claims }),
     readTicket: async (text, { event, visitor, now }) => {
       const options = { keys: ring().verify, issuer, event, visitor, skewSeconds };
       let read = await verifyTicket(text, { ...options, now });

@@ -143,6 +143,15 @@ export function end(line: EventLine, deed: Deed): Promise<void> {
   });
 }
 
+/** For the audit log, which never has the token itself. Nothing else changes, so that it is in no organizer's way. */
+export function noteServiceToken(
+  line: EventLine,
+  { actor, ...detail }: { actor: string; name: string; jti: string; expiresAt: number },
+): Promise<void> {
+  const note = { actor, action: "service-token", detail };
+  return line.write(async () => void (await line.step({ settle: [], decide: () => ({ note }) })));
+}
+
 function perform(
   line: EventLine,
   deed: Deed,

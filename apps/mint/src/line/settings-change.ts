@@ -10,6 +10,7 @@ import { rateAt } from "@vestibule/drip/rate-plan";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { problem } from "@vestibule/service/problems";
 import type { EventRecord } from "../store/store.ts";
+import { bypassMistakes } from "./bypass.ts";
 import { dripPolicy } from "./controller.ts";
 import { looksMistakes } from "./event-looks.ts";
 import { isEnded } from "./event-state.ts";
@@ -66,7 +67,12 @@ export function changeMistakes(
 ): readonly Mistake[] {
   const after = changedSettings(before, change, now);
   const looks = change.looks && looksMistakes({ ...before, looks: change.looks });
-  const mistakes = [...settingsMistakes(after, now), ...(looks ?? [])];
+  const mistakes = [
+    ...settingsMistakes(after, now),
+    ...(looks ?? []),
+    // What an event had before there was such a rule is in no other change's way.
+    ...(change.bypass === undefined ? [] : bypassMistakes(after)),
+  ];
   if (after.horizonSeconds >= before.horizonSeconds) return mistakes;
   // Admissions are signed a horizon ahead: how long keys verify, and cuts are told, is reckoned by it.
   const message = `Must not be less than before, which is ${before.horizonSeconds}`;

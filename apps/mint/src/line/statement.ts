@@ -15,6 +15,7 @@ import {
   SKIPS_MAX,
 } from "../limits.ts";
 import type { EventFacts, EventRecord } from "../store/store.ts";
+import { splitBypass } from "../store/bypass-split.ts";
 import type { EventLine } from "./event-line.ts";
 import { endOf, stateAt } from "./event-state.ts";
 import { lastCallOf } from "./last-call.ts";
@@ -91,7 +92,7 @@ function manifestEvent({ settings, facts }: Listed): ManifestEvent {
     title: settings.title,
     hosts: settings.hosts,
     paths: settings.paths,
-    bypass: settings.bypass,
+    ...splitBypass(settings.bypass),
     homePath: settings.homePath,
     lifetimeSeconds: settings.lifetimeSeconds,
     claimWindowSeconds: claimWindowMs(settings) / 1_000,

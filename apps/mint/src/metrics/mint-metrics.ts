@@ -119,6 +119,17 @@ function addClocks(registry: Registry, { edges, term }: MintFacts): void {
         keysSeq === undefined ? [] : [[{ location, sender }, keysSeq] as const],
       ),
   });
+  counter(registry, {
+    name: "vestibule_edge_passes_total",
+    help: "Requests that passed without a place, by the event's bypass rule, as a location has told since its row began",
+    labelNames: [...labelNames, "event", "rule"],
+    read: () =>
+      rows().flatMap(({ row: { location, sender, passes = [] } }) =>
+        passes.map(({ event, rule, count }): Sample => {
+          return [{ location, sender, event, rule: String(rule) }, count];
+        }),
+      ),
+  });
   gauge(registry, {
     name: "vestibule_edges",
     help: "Rows of locations that reported within ten minutes",

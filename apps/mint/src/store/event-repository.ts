@@ -3,6 +3,7 @@ import { LAST_CALL_SECONDS_DEFAULT } from "@vestibule/contracts/limits";
 import type { Database, Sql, Transaction } from "@vestibule/db/connect";
 import { assert } from "@vestibule/kernel/assert";
 import { type EpochMs, epochMs, ticketNumber } from "@vestibule/kernel/units";
+import { fromStored, type SplitBypass, toStored } from "./bypass-split.ts";
 import { fence, fenceTable, assertHeld } from "./fence.ts";
 import type {
   AuditEntry,
@@ -26,7 +27,7 @@ export function eventRepository(
         await fence(sql, lead);
         const rows = await sql`
           insert into events (event, settings, created_at_ms)
-          values (${settings.event}, ${sql.json(settings)}, ${at})
+          values (${settings.event}, ${sql.json(toStored(settings))}, ${at})
           on conflict (event) do nothing`;
         if (rows.count === 0) return false;
         await writeAudit(sql, { event: settings.event, version: 1, audit });
@@ -91,7 +92,9 @@ type Later = keyof typeof LATER;
 
 interface EventRow {
   event: string;
-  settings: Omit<EventSettings, Later> & Partial<Pick<EventSettings, Later>>;
+  settings: Omit<EventSettings, Later | "bypass"> &
+    Partial<Pick<EventSettings, Later>> &
+    SplitBypass;
   version: number;
   created_at_ms: number;
   held_since_ms: number | null;
@@ -193,7 +196,7 @@ interface Parts {
 function toRecord(row: EventRow, parts: Parts): EventRecord {
   const { held_since_ms: since, hold_scope: scope } = row;
   return {
-    settings: { ...LATER, ...row.settings },
+    settings: fromStored({ ...LATER, ...row.settings }),
     version: row.version,
     createdAt: epochMs(row.created_at_ms),
     facts: {

@@ -3,6 +3,7 @@ import { assert } from "@vestibule/kernel/assert";
 import { unavailable } from "../unavailable.ts";
 import { STEP_DEADLINE_MS } from "../limits.ts";
 import { bigints } from "./arrays.ts";
+import { toStored } from "./bypass-split.ts";
 import { type SegmentRow, toSegment, writeAudit } from "./event-repository.ts";
 import { fence } from "./fence.ts";
 import { isLiveSlot } from "./live-slot.ts";
@@ -193,7 +194,7 @@ async function changeEvent(
   await sql`
     update events set line_version = line_version + 1
       ${audit === undefined ? sql`` : sql`, version = version + 1`}
-      ${settings === undefined ? sql`` : sql`, settings = ${sql.json(settings)}`}
+      ${settings === undefined ? sql`` : sql`, settings = ${sql.json(toStored(settings))}`}
       ${
         facts === undefined
           ? sql``
