@@ -19,6 +19,7 @@ import { keysRotate } from "./commands/keys-rotate.ts";
 import { keysStage } from "./commands/keys-stage.ts";
 import { keysActivate, keysRetire, keysRevoke } from "./commands/keys-step.ts";
 import { premint } from "./commands/premint.ts";
+import { serviceToken } from "./commands/service-token.ts";
 import type { CliContext } from "./context.ts";
 import manifest from "../package.json" with { type: "json" };
 
@@ -56,7 +57,15 @@ const root = buildRouteMap({
       "4 not yet, 130 interrupted. What each command does and prints: docs/cli.md.",
     ].join("\n"),
   },
-  routes: { keys, events, edges, premint, admissions, completion },
+  routes: {
+    keys,
+    events,
+    edges,
+    premint,
+    admissions,
+    "service-token": serviceToken,
+    completion,
+  },
 });
 
 /** Where to find what is missing, by its placeholder. */

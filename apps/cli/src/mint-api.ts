@@ -17,6 +17,11 @@ import {
   type PremintClaimsRequest,
 } from "@vestibule/contracts/premint-api";
 import { parse } from "@vestibule/contracts/parse";
+import {
+  type ServiceTokenAnswer,
+  serviceTokenAnswerSchema,
+  type ServiceTokenRequest,
+} from "@vestibule/contracts/service-api";
 import { previewSchema, type PreviewView } from "@vestibule/contracts/preview-api";
 import { PROBLEM_TYPE_PREFIX } from "@vestibule/contracts/problems";
 import { type DripClaims, dripClaimsSchema } from "@vestibule/contracts/statements";
@@ -77,6 +82,7 @@ const eventFiguresSchema = z.looseObject({
   ...{ claimWindowSeconds: count, lifetimeSeconds: count, maxAdmissions: z.nullable(count) },
   ratePlan: z.array(z.unknown()),
   presence: z.optional(z.string()),
+  bypass: z.optional(z.array(z.unknown())),
   startsAt: z.optional(count),
   ...{ endsAt: count, highestNumber: count, waiting: count, upcoming: count, serving: count },
   ...{ claimed: count, lapsed: count },
@@ -193,6 +199,20 @@ export class MintApi {
   async archive(event: string, deadlineMs: number): Promise<ArchiveAnswer> {
     const url = `/v1/admin/events/${event}/archive`;
     return read(archiveAnswerSchema, await this.#admin({ method: "POST", url, deadlineMs }));
+  }
+
+  /** Another one each time. `undefined`: there is no such event, or this mint makes none. */
+  async serviceToken(
+    event: string,
+    body: ServiceTokenRequest,
+  ): Promise<ServiceTokenAnswer | undefined> {
+    const url = `/v1/admin/events/${event}/service-tokens`;
+    try {
+      return read(serviceTokenAnswerSchema, await this.#admin({ method: "POST", url, body }));
+    } catch (error) {
+      if (error instanceof RefusedError && error.status === 404) return undefined;
+      throw error;
+    }
   }
 
   /** May be asked again: a batch has the same numbers every time. */

@@ -55,7 +55,7 @@ describe("arguments", () => {
     const names = "list stage activate retire revoke rotate export-public drill".split(" ");
     const events = ["list", "show", "change"].map((name) => ["events", name]);
     const keys = names.map((name) => ["keys", name]);
-    const commands = [...keys, ...events, ["edges"], ["completion"]];
+    const commands = [...keys, ...events, ["edges"], ["service-token"], ["completion"]];
     for (const command of commands) {
       const { out } = await world.run([...command, "--help"], { environment: {} });
       expect(out).toMatch(new RegExp(`EXAMPLES\\n.*vestibule ${command.join(" ")}`, "s"));

@@ -40,6 +40,68 @@ const change = (world: World, args: readonly string[], how: Run = { answer: "y" 
   world.run(["events", "change", "spring", ...args], how);
 const patches = (world: World) => world.mint.asked.filter(({ method }) => method === "PATCH");
 
+const RULES = [
+  { paths: ["/spring/hook"], methods: ["POST"], services: ["payments", "refunds"] },
+  { paths: ["/spring/logo.svg", "/spring/css/*"] },
+  { paths: ["/spring/probe"], networks: ["192.0.2.0/24", "2001:db8::/32"], services: ["health"] },
+];
+
+describe("who needs no place", () => {
+  it("is said in words, by rule", async () => {
+    const { out } = await (await sale({ bypass: RULES })).run(["events", "show", "spring"]);
+    const from = out.indexOf("  no place needed");
+    expect(out.slice(from)).toMatchInlineSnapshot(`
+      "  no place needed 0  POST of /spring/hook: whoever shows the token of payments
+                        or refunds
+                        1  every method of /spring/logo.svg, /spring/css/*: everybody
+                        2  every method of /spring/probe: whoever shows the token of
+                        health and comes from 192.0.2.0/24 or 2001:db8::/32
+      "
+    `);
+    expect((await (await sale()).run(["events", "show", "spring"])).out).toContain(
+      "no place needed nowhere",
+    );
+  });
+
+  it("changes as a whole, after a preview of both in words", async () => {
+    const world = await sale({ bypass: RULES.slice(0, 1) });
+    const bypass = JSON.stringify(RULES.slice(1, 2));
+    const { code, out } = await change(world, ["--bypass", bypass]);
+    expect(code).toBe(0);
+    expect(out).toMatchInlineSnapshot(`
+      "Change spring  open
+        bypass          1 rule: POST of /spring/hook: whoever shows the token of
+                        payments or refunds -> 1 rule: every method of
+                        /spring/logo.svg, /spring/css/*: everybody
+      spring is changed.
+      "
+    `);
+    expect(patches(world)).toMatchObject([{ body: { bypass: RULES.slice(1, 2) } }]);
+    for (const bad of ["{}", "rules.json", "[", ""])
+      expect((await change(world, ["--bypass", bad])).code, bad).toBe(2);
+  });
+
+  it("a token is printed alone, with what it opens beside it", async () => {
+    const world = await sale({ bypass: RULES });
+    const made = await world.run(["service-token", "spring", "payments", "--until", "+2h"]);
+    expect([made.code, made.out]).toEqual([0, "service.payments.1\n"]);
+    expect(made.err.replaceAll("\n", " ")).toMatch(
+      /in 2 h\), IS SECRET.*opens what 1 rule of spring names/,
+    );
+    const json = await world.run(["service-token", "spring", "nobody", "--json"]);
+    expect(json.json).toMatchObject({ name: "nobody", token: "service.nobody.2", rules: [] });
+    expect(json.err).toContain("opens nothing");
+    const asked = world.mint.asked.filter(({ url }) => url.endsWith("/service-tokens"));
+    expect(asked.map(({ body }) => body)).toEqual([
+      { name: "payments", lifetimeSeconds: 7_200 },
+      { name: "nobody" },
+    ]);
+    expect((await world.run(["service-token", "autumn", "payments"])).code).toBe(1);
+    for (const bad of [["spring"], ["spring", "Pay"], ["spring", "pay", "--until", "soon"]])
+      expect((await world.run(["service-token", ...bad])).code).toBe(2);
+  });
+});
+
 describe("events change", () => {
   it("shows what comes of it, asks, and does what it has shown", async () => {
     const world = await sale();
@@ -233,6 +295,7 @@ describe("events list and show", () => {
         waiting         400 without a slot, 50 with one ahead
         serving         450 of 900
         turns           400 taken up, 12 not
+        no place needed nowhere
       "
     `);
     const { json } = await world.run(["events", "show", "spring", "--json"]);

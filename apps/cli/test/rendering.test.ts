@@ -174,6 +174,22 @@ describe("edges", () => {
     expect((await world.run(["edges", "--json"])).json).toEqual(world.mint.edges);
   });
 
+  it("shows what passed without a place, by rule, where locations have told", async () => {
+    const world = await World.start();
+    const passes = [
+      { event: "spring", rule: 0, count: 1_250 },
+      { event: "spring", rule: 2, count: 3 },
+    ];
+    world.mint.edges = view([row({ passes }), row({ location: "iad" })]);
+    const out = await shown(world, ["edges"]);
+    expect(out.split("\n").slice(-4).join("\n")).toMatchInlineSnapshot(`
+      "LOCATION  EVENT   RULE  PASSED WITHOUT A PLACE
+      fra       spring  0     1,250
+      fra       spring  2     3
+      "
+    `);
+  });
+
   it("ends with exit code 1 when any clock is wrong, the mint's own as well", async () => {
     const world = await World.start();
     const wrong = { state: "wrong", estimate: { offsetMs: 600_000, uncertaintyMs: 20 } } as const;

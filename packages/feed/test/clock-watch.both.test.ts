@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type ClockReport, clockReportSchema } from "@vestibule/contracts/edges-api";
+import { type ClockReport, clockReportSchema, type Passes } from "@vestibule/contracts/edges-api";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { refuse, ok } from "@vestibule/kernel/result";
 import { type EpochMs, epochMs, epochSeconds } from "@vestibule/kernel/units";
@@ -60,6 +60,8 @@ class World {
   /** By which a statement is older than now: a cache on the way. */
   staleMs = 0;
   readonly reports: ClockReport[] = [];
+  /** What went through bypass rules and was not heard of yet. */
+  passed: Passes[] = [];
   readonly questions: string[] = [];
   readonly alarms: FeedAlarm[] = [];
   answer: Answering = (question) => this.time(question);
@@ -124,6 +126,10 @@ class World {
       clock: this.clock,
       randomness: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
       location: "fra",
+      passes: {
+        pending: () => this.passed,
+        heard: (passes) => (this.passed = this.passed.filter((each) => !passes.includes(each))),
+      },
     }),
   });
 
@@ -428,5 +434,52 @@ describe("one question at a time", () => {
     await first;
     expect(world.feed.clock.health()).toMatchObject(measured);
     expect(world.feed.clock.isWrong).toBe(true);
+  });
+});
+
+describe("what bypass rules let through", () => {
+  const passes = { event: "demo", rule: 1, count: 3 };
+  const taking: (world: World) => Answering = (world) => async (question) => {
+    const answer = await world.time(question);
+    if (!answer.ok) return answer;
+    const body = { ...(JSON.parse(answer.value.text) as object), takes: ["passes", "more"] };
+    return ok({ ...answer.value, text: JSON.stringify(body) });
+  };
+  const said = (world: World) => world.reports.map(({ passes: told }) => told);
+
+  test("is told to a mint that takes it, until it has answered, and once", async () => {
+    const world = new World(0);
+    world.passed = [passes];
+    world.answer = taking(world);
+    await world.feed.clock.ask();
+    expect(said(world), "nothing is known of this mint yet").toEqual([undefined]);
+    world.answer = () => Promise.resolve(refuse({ reason: "timeout" }));
+    await world.feed.clock.ask();
+    world.answer = taking(world);
+    await world.feed.clock.ask();
+    await world.feed.clock.ask();
+    // The second one asked the mint that takes it, and the one that nothing is known of.
+    expect(said(world)).toEqual([undefined, [passes], undefined, [passes], undefined]);
+    expect(world.passed).toEqual([]);
+  });
+
+  test("is not told to a mint of an older release, nor to one that went back to it", async () => {
+    const world = new World(0);
+    world.passed = [passes];
+    await world.feed.clock.ask();
+    await world.feed.clock.ask();
+    expect(said(world)).toEqual([undefined, undefined]);
+    world.answer = taking(world);
+    await world.feed.clock.ask();
+    // It went back: it refuses a member that it does not know, and the next question has none.
+    world.answer = (question) =>
+      world.reports.at(-1)?.passes === undefined
+        ? world.time(question)
+        : Promise.resolve(refuse({ reason: "status", status: 422 }));
+    await world.feed.clock.ask();
+    await world.feed.clock.ask();
+    expect(said(world).slice(3)).toEqual([[passes], undefined, undefined]);
+    expect(world.feed.clock.health().state).toBe("good");
+    expect(world.passed).toEqual([passes]);
   });
 });

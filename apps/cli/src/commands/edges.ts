@@ -4,7 +4,7 @@ import { action, COMMON_FLAGS } from "../action.ts";
 import { CliFailure, EXIT } from "../failure.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { columns, type Style, wrap } from "../terminal/style.ts";
-import { oneLine, plural, span } from "../terminal/words.ts";
+import { figure, oneLine, plural, span } from "../terminal/words.ts";
 
 const COLOURS: Readonly<Record<ClockState, Style>> = {
   good: "green",
@@ -15,11 +15,13 @@ const COLOURS: Readonly<Record<ClockState, Style>> = {
 
 export const edges = buildCommand({
   docs: {
-    brief: "Show the locations: their clocks, and which key set they have",
+    brief:
+      "Show the locations: their clocks, which key set they have, and what passed them without a place",
     fullDescription: [
       "Each location measures how far its clock is from the mint's, and reports it about twice a minute. A",
       "location whose clock is wrong admits nobody until it is right again. Exit code 1 when a clock is wrong,",
-      "also the mint's own against its PostgreSQL's. See docs/runbooks.",
+      "also the mint's own against its PostgreSQL's. See docs/runbooks. What bypass rules let through is counted by rule,",
+      "as vestibule events show numbers them, since the mint first heard of the location.",
       "",
       "EXAMPLES",
       "  vestibule edges",
@@ -70,7 +72,20 @@ export function edgesListing(session: Session, view: EdgesView, seq: number): re
   const table = columns([titles, ...rows]).map((line) =>
     human.unicode ? line : line.replaceAll("±", "+-"),
   );
-  return [...head, ...table, ...away];
+  return [...head, ...table, ...away, ...passesListing(view)];
+}
+
+function passesListing({ edges }: EdgesView): readonly string[] {
+  const rows = edges.flatMap(({ location, passes = [] }) =>
+    passes.map(({ event, rule, count }) => [
+      oneLine(location, 20),
+      oneLine(event, 30),
+      String(rule),
+      figure(count),
+    ]),
+  );
+  if (rows.length === 0) return [];
+  return ["", ...columns([["LOCATION", "EVENT", "RULE", "PASSED WITHOUT A PLACE"], ...rows])];
 }
 
 function offset({ offsetMs, uncertaintyMs }: ClockEstimate): string {

@@ -32,6 +32,7 @@ export const eventsChange: Command<CliContext> = buildCommand<Flags, [string], C
       "  vestibule events change spring --end-plan",
       "  vestibule events change spring --budget 200 --overdrive 200",
       "  vestibule events change spring --presence confirm",
+      '  vestibule events change spring --bypass "$(cat rules.json)"',
       "  vestibule events change spring --max-admissions none --ends-at 2026-06-01T18:00+02:00 --yes",
     ].join("\n"),
   },

@@ -3,6 +3,7 @@ import { action, COMMON_FLAGS } from "../action.ts";
 import type { CliContext } from "../context.ts";
 import { CliFailure } from "../failure.ts";
 import type { EventFigures } from "../mint-api.ts";
+import { bypassWords } from "../sale/bypass-words.ts";
 import { planWords } from "../sale/preview-lines.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { columns, factLines } from "../terminal/style.ts";
@@ -66,7 +67,7 @@ function listing(session: Session, events: readonly EventFigures[]): readonly st
 }
 
 function description(session: Session, event: EventFigures): readonly string[] {
-  const { startsAt, maxAdmissions, waiting, upcoming, claimed, lapsed } = event;
+  const { startsAt, maxAdmissions, waiting, upcoming, claimed, lapsed, bypass = [] } = event;
   const facts: [string, string][] = [
     ["rate", `${figure(event.rate)} a minute now`],
     ["plan", planWords(session, event.ratePlan)],
@@ -84,6 +85,11 @@ function description(session: Session, event: EventFigures): readonly string[] {
     ["waiting", `${figure(waiting)} without a slot, ${figure(upcoming)} with one ahead`],
     ["serving", `${figure(event.serving)} of ${figure(event.highestNumber)}`],
     ["turns", `${figure(claimed)} taken up, ${figure(lapsed)} not`],
+    ...(bypass.length === 0 ? ([["no place needed", "nowhere"]] as [string, string][]) : []),
+    ...bypassWords(bypass).map((words, rule): [string, string] => [
+      rule === 0 ? "no place needed" : "",
+      `${rule}  ${words}`,
+    ]),
   ];
   return [
     `${session.paint("bold", event.event)}  ${event.state}  ${oneLine(event.title, 60)}`,

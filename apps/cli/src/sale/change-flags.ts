@@ -1,9 +1,14 @@
 /** What an organizer says of a change on the command line, as the mint takes it. */
-import { type EventChange, PRESENCES, type Presence } from "@vestibule/contracts/event-settings";
+import {
+  type BypassRule,
+  type EventChange,
+  PRESENCES,
+  type Presence,
+} from "@vestibule/contracts/event-settings";
 import { CliFailure, EXIT } from "../failure.ts";
 
 /** A moment of the mint's clock, or so long from now. */
-type Moment = { readonly at: number } | { readonly inMs: number };
+export type Moment = { readonly at: number } | { readonly inMs: number };
 
 interface RateStep {
   readonly when: Moment;
@@ -22,6 +27,7 @@ export interface SaleFlags {
   readonly endsAt?: Moment | undefined;
   readonly notice?: string | undefined;
   readonly presence?: Presence | undefined;
+  readonly bypass?: BypassRule[] | undefined;
 }
 
 const count = (brief: string, placeholder: string) =>
@@ -76,6 +82,13 @@ export const SALE_FLAGS = {
     brief: "auto: fans go in by themselves; confirm: they are asked whether they are there",
     optional: true,
   },
+  bypass: {
+    kind: "parsed",
+    parse: rulesOf,
+    brief: "All bypass rules anew, as JSON; [] for none",
+    placeholder: "json",
+    optional: true,
+  },
 } as const;
 
 /**
@@ -102,6 +115,7 @@ export function changeOf(flags: SaleFlags, now: number): EventChange {
     endsAt: flags.endsAt === undefined ? undefined : at(flags.endsAt),
     notice: flags.notice,
     presence: flags.presence,
+    bypass: flags.bypass,
   };
   const said = Object.entries(change).filter(([, value]) => value !== undefined);
   if (said.length === 0)
@@ -114,7 +128,7 @@ const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DATED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** @throws Error for the library, which says of which option. */
-function momentOf(text: string): Moment {
+export function momentOf(text: string): Moment {
   const [, amount, unit] = SPAN.exec(text) ?? [];
   if (amount !== undefined) return { inMs: Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS] };
   const at = DATED.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : NaN;
@@ -133,6 +147,17 @@ function stepOf(text: string): RateStep {
   const cut = text.lastIndexOf("=");
   if (cut < 0) throw new Error("a time and a rate, as in 2026-06-01T10:00Z=500 or +10m=500");
   return { when: momentOf(text.slice(0, cut)), ratePerMinute: wholeOf(text.slice(cut + 1)) };
+}
+
+/** What is in them is the mint's to judge, which names all mistakes at once. */
+function rulesOf(text: string): BypassRule[] {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (Array.isArray(read)) return read as BypassRule[];
+  } catch {
+    // said below
+  }
+  throw new Error('a list as JSON, like [{"paths":["/spring/hook"],"services":["payments"]}]');
 }
 
 /** Bounds are the mint's, which names all mistakes at once. */

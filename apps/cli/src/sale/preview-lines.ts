@@ -1,6 +1,7 @@
 /** A preview, for people: what changes, when, and what comes of it. */
 import type { OutlookView, PreviewView } from "@vestibule/contracts/preview-api";
 import type { Session } from "../session.ts";
+import { bypassSummary } from "./bypass-words.ts";
 import { columns, factLines, wrap } from "../terminal/style.ts";
 import { figure, oneLine, plural, span } from "../terminal/words.ts";
 
@@ -12,7 +13,9 @@ export function previewLines(session: Session, preview: PreviewView): readonly s
   const { paint, human } = session;
   const width = human.columns;
   const { event, state, changes, takesHoldAt, at } = preview;
-  const isDrip = changes.some(({ field }) => !["title", "notice", "presence"].includes(field));
+  const isDrip = changes.some(
+    ({ field }) => !["title", "notice", "presence", "bypass"].includes(field),
+  );
   const facts: [string, string][] = [
     ...changes.map(({ field, before, after }): [string, string] => [
       wordsOf(field),
@@ -89,6 +92,7 @@ function wordsOf(field: string): string {
 function shown(session: Session, field: string, value: unknown): string {
   if (value === undefined || value === null) return "none";
   if (field === "ratePlan" && Array.isArray(value)) return planWords(session, value);
+  if (field === "bypass" && Array.isArray(value)) return bypassSummary(value);
   if (field === "endsAt" && typeof value === "number") return session.clockTime(value);
   if (field === "horizonSeconds" && typeof value === "number") return span(value * 1_000);
   if (field === "overdrivePercent" && typeof value === "number") return `${value} %`;

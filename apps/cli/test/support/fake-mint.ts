@@ -14,6 +14,7 @@ import {
 import type { EdgesView } from "@vestibule/contracts/edges-api";
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { PremintClaimsRequest } from "@vestibule/contracts/premint-api";
+import type { ServiceTokenRequest } from "@vestibule/contracts/service-api";
 import type { PreviewView } from "@vestibule/contracts/preview-api";
 import type { KeysView, KeyView } from "@vestibule/contracts/keys-api";
 import { type ProblemCode, problemDocument, PROBLEMS } from "@vestibule/contracts/problems";
@@ -249,6 +250,7 @@ export class FakeMint {
     if (name === "" && method === "GET")
       return [200, { events: [...this.events.values()].map((each) => this.#eventView(each)) }];
     if (deed === "archive") return this.#archive(name);
+    if (deed === "service-tokens") return this.#serviceToken(name, body as ServiceTokenRequest);
     if (deed === "preview") return this.#preview(name, headers, body as object);
     if (method === "POST") {
       const event = { ...(body as EventSettings), version: 1 };
@@ -261,6 +263,20 @@ export class FakeMint {
     if (headers["If-Match"] !== `"${event.version}"`) return problem("version-mismatch");
     Object.assign(event, body, { version: event.version + 1 });
     return [200, this.#eventView(event)];
+  }
+
+  #serviceToken(event: string, { name, lifetimeSeconds, expiresAt }: ServiceTokenRequest): Reply {
+    const settings = this.events.get(event);
+    if (settings === undefined) return problem("event-not-found");
+    const now = this.clock.now();
+    const end = lifetimeSeconds === undefined ? settings.endsAt : now + lifetimeSeconds * 1_000;
+    const rules = settings.bypass.flatMap(({ services }, rule) =>
+      services?.includes(name) === true ? [rule] : [],
+    );
+    this.#numbers += 1;
+    const jti = `jti-${this.#numbers}`;
+    const token = `service.${name}.${this.#numbers}`;
+    return [201, { event, name, token, jti, expiresAt: expiresAt ?? end, rules }];
   }
 
   /** Two calls: 200,000 rows, and the rest. */
