@@ -78,7 +78,7 @@ describe("who needs no place", () => {
     `);
     expect(patches(world)).toMatchObject([{ body: { bypass: RULES.slice(1, 2) } }]);
     for (const bad of ["{}", "rules.json", "[", ""])
-      expect((await change(world, ["--bypass", bad])).code, bad).toBe(2);
+      expect((await change(world, ["--bypass", bad])).code, `the rules ${bad}`).toBe(2);
   });
 
   it("a token is printed alone, with what it opens beside it", async () => {

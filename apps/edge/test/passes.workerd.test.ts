@@ -99,7 +99,7 @@ test("a token opens what its rule names and nothing else, and only as what it is
     "..",
     "",
   ]) {
-    expect(await passes(world, HOOK, shown(text)), text).toBe(false);
+    expect(await passes(world, HOOK, shown(text)), `the token ${text}`).toBe(false);
   }
   expect(await passes(world, "/events/demo", shown(good))).toBe(false);
   expect(await passes(world, "/events/demo/both", shown(good))).toBe(false);
@@ -114,12 +114,12 @@ test("a network passes by the address that the network says, in any of its spell
   const from = (address: string, more: Record<string, string> = {}) =>
     passes(world, "/events/demo/probe", { headers: { "CF-Connecting-IP": address, ...more } });
   for (const address of ["192.0.2.0", "192.0.2.255", "::ffff:192.0.2.9", "2001:DB8::1"])
-    expect(await from(address), address).toBe(true);
+    expect(await from(address), `from ${address}`).toBe(true);
   for (const address of [
     ...["192.0.3.0", "2001:db9::1", "192.0.2.7, 10.0.0.1", "10.0.0.1, 192.0.2.7", "192.0.2.07"],
     ...["192.0.2.7:443", "[2001:db8::1]", "2001:db8::1%eth0", "3221225991", "unknown", ""],
   ])
-    expect(await from(address), address).toBe(false);
+    expect(await from(address), `from ${address}`).toBe(false);
   for (const name of [
     "X-Forwarded-For",
     "X-Real-IP",
@@ -127,7 +127,7 @@ test("a network passes by the address that the network says, in any of its spell
     "Forwarded",
     "CF_Connecting_IP",
   ])
-    expect(await from("10.0.0.1", { [name]: "192.0.2.7" }), name).toBe(false);
+    expect(await from("10.0.0.1", { [name]: "192.0.2.7" }), `said by ${name}`).toBe(false);
   expect(await passes(world, "/events/demo/probe")).toBe(false);
 });
 
@@ -235,5 +235,5 @@ test("a rule with a condition that this location does not know opens nothing; no
   ]);
   const headers = { ...HERE, "Vestibule-Service": await token(world) };
   for (const path of [HOOK, "/events/demo/probe", "/events/demo/odd"])
-    expect(await passes(world, path, { method: "POST", headers }), path).toBe(false);
+    expect(await passes(world, path, { method: "POST", headers }), `at ${path}`).toBe(false);
 });
