@@ -49,7 +49,7 @@ export async function createEdge(parts: EdgeParts): Promise<EdgeHandler> {
   const dataset = bindings.counters;
   const seen = createSeen({ clock: parts.clock, location, log, dataset });
   sayBindings(seen, bindings);
-  const exempted = createExempted();
+  const exempted = createExempted(seen.counts);
   const feed = createMintFeed({
     ...{ mintUrls, issuer, skewSeconds, bootKeys, sleep },
     fetchText: createFetchText(fetch),

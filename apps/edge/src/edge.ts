@@ -140,10 +140,7 @@ function route(visit: Visit): Response | Answering {
   switch (found.kind) {
     case "open": {
       const { exemption } = found;
-      if (exemption !== undefined) {
-        edge.exempted.count(exemption);
-        edge.seen.counts.exempted += 1;
-      }
+      if (exemption !== undefined) edge.exempted.count(exemption);
       const cookie = cookieLeft(visit.head);
       return forward(visit, { cookie, isForMethod: exemption?.isForMethod ?? false });
     }

@@ -42,7 +42,7 @@ export function pass(
     return rule === undefined ? guard(visit) : letThrough(visit, rule);
   };
   const name = visit.edge.services.nameOf(token, event, visit.now);
-  return name instanceof Promise ? answering(name.then(decide)) : decide(name);
+  return name instanceof Promise ? answering(visit, name.then(decide)) : decide(name);
 }
 
 function letThrough(visit: Visit, { exemption }: ConditionalRule): Response | Answering {

@@ -297,6 +297,7 @@ test("health tells the location, its clock, keys, the age of what is known, and 
     circuits: { mints: ["closed", "closed"], purchases: "closed" },
     bindings: { joinLimit: false, claimLimit: false, counters: false },
     exempted: {},
+    trustsClientAddress: false,
     counts: expect.objectContaining({ heldPage: 1, admitted: 0 }) as object,
   });
   expect(EVENT.event).toBe("demo");
