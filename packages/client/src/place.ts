@@ -3,7 +3,7 @@ import type { DripView } from "@vestibule/contracts/statements";
 import { type View, type ViewInput, viewOf } from "./view.ts";
 
 /** What whoever waits starts from. The drip is asked for. */
-export interface PlaceData extends Omit<ViewInput, "now" | "drip" | "aheadMost" | "saidFor"> {
+export interface PlaceData extends Omit<ViewInput, "now" | "drip" | "aheadMost" | "told" | "unlikely" | "saidFor"> {
   /** By the clock of the location that said all this, when it did; absent: nobody knows, and the first statement tells. */
   readonly now?: number | undefined;
   /** An admission was shown, and only a fault of ours is in its way. */
@@ -36,6 +36,8 @@ export class Place {
     known.lapsed = !hasSlot && (known.lapsed === true || view.isLost);
     const hasOpened = view.slot !== undefined && now >= view.slot.opensAt;
     if (!hasOpened && !view.isLost) known.aheadMost = view.ahead ?? known.aheadMost;
+    known.told = view.told ?? known.told;
+    known.unlikely = view.unlikely;
     return view;
   }
 
@@ -57,7 +59,7 @@ export class Place {
     const { known } = this;
     const isNew = number !== known.number;
     known.missed = known.lapsed = known.owed = false;
-    if (isNew) known.claimed = known.order = known.aheadMost = undefined;
+    if (isNew) known.claimed = known.order = known.aheadMost = known.told = undefined;
     known.number = number;
     return isNew;
   }

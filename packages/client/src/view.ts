@@ -7,6 +7,7 @@ import { type EtaRange, aheadOf, etaRange, soonestTurnMs } from "@vestibule/drip
 import { lastCallInMs } from "@vestibule/drip/last-call";
 import { servingNumber, slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
+import { type Growth, type Told, isUnlikely, waitOf } from "./honesty.ts";
 
 export type PageState =
   | "joining"
@@ -54,6 +55,9 @@ export interface ViewInput {
   readonly condition?: Condition | undefined;
   /** The fewest people ahead that this place was shown: it is never shown more again. */
   readonly aheadMost?: number | undefined;
+  /** What it was told of its wait, and whether it was unlikely to get one, the last time. */
+  readonly told?: Told | undefined;
+  readonly unlikely?: boolean | undefined;
   /** The mint said that the slot is over. */
   readonly missed?: boolean | undefined;
   /** A slot of this place was listed, and its time ran out. One that is listed now says more. */
@@ -75,6 +79,15 @@ export interface View {
   readonly number?: number | undefined;
   readonly ahead?: number | undefined;
   readonly eta?: EtaRange | undefined;
+  /** Why the wait is longer than this place was told before; absent: it is not. */
+  readonly grew?: Growth | undefined;
+  readonly told?: Told | undefined;
+  /** While it waits: more people come before it than are left. */
+  readonly unlikely: boolean;
+  /** As in the drip. */
+  readonly left?: DripView["left"];
+  /** The organizer's words for what it costs. */
+  readonly priceRange: string;
   /** The least time to a turn that is not committed; absent without a place, 0 without a statement. */
   readonly soonestMs?: number | undefined;
   /** Until the last call, 0 while it lasts; absent: there is none. */
@@ -114,14 +127,15 @@ export function viewOf(input: ViewInput): View {
   const noWayBack = isLost && drip?.state === "soldout";
   const state = noWayBack ? "soldout" : found;
   const number = noWayBack ? undefined : input.number;
-  const { notice = "" } = drip ?? {};
+  const { notice = "", priceRange = "", left } = drip ?? {};
   const reason = state === "paused" ? (drip?.heldReason ?? "") : "";
   const { order, condition } = input;
   const asks = drip?.presence === "confirm";
   const { saidFor } = input;
   const said = saidFor === "first" || (slot !== undefined && saidFor === slot.opensAt);
   const lastCall = drip && lastCallInMs(drip, now);
-  const about = { settings, now, notice, reason, order, isShut, isLost, lastCallInMs: lastCall };
+  const told = { notice, priceRange, left, reason, unlikely: false };
+  const about = { settings, now, ...told, order, isShut, isLost, lastCallInMs: lastCall };
   const base = { ...about, asks, said, condition, state, number, slot };
   if (number === undefined || drip === undefined) {
     const soonestMs = number === undefined ? undefined : 0;
@@ -129,14 +143,15 @@ export function viewOf(input: ViewInput): View {
   }
   const serving = servingNumber(drip.segments, now, { ...drip, atLeast: drip.serving });
   const fill = slot !== undefined && now >= slot.opensAt ? 1 : Math.min(1, serving / number);
+  const ahead =
+    slot === undefined || now < slot.opensAt ? Math.min(aheadOf(number, drip, now), aheadMost) : 0;
+  const waits = state === "waiting" || state === "near";
   return {
     ...base,
     fill,
-    ahead:
-      slot === undefined || now < slot.opensAt
-        ? Math.min(aheadOf(number, drip, now), aheadMost)
-        : 0,
-    eta: etaRange(number, drip, now),
+    ahead,
+    ...waitOf(number, drip, now, input.told),
+    unlikely: waits && isUnlikely(ahead, drip, input.unlikely === true),
     soonestMs: soonestTurnMs(number, drip, now),
     target: targetOf(state, input, slot),
   };
