@@ -104,6 +104,48 @@ describe("little left, and nothing left", () => {
   });
 });
 
+describe("what it costs, and about how much is left", () => {
+  const offer = (drip: Partial<DripView>, input: Partial<ViewInput> = {}) =>
+    shown({ number: 500, drip: { ...DRIP, ...drip }, ...input }).offer;
+  test("a line each, as the statement has them, with the organizer's words set apart", () => {
+    expect(offer({})).toBe("");
+    expect(offer({ priceRange: "20–90 €", left: { atMost: 2_000 } })).toBe(
+      "Prices: \u206820–90 €\u2069\nAt most 2,000 left",
+    );
+    expect(offer({ left: { atMost: 9 } })).toBe("Fewer than 10 left");
+    expect(offer({ left: { atMost: 50, turns: true } })).toBe("At most 50 more people go in");
+    expect(offer({ left: { atMost: 9, turns: true } })).toBe("At most 10 more people go in");
+    expect(offer({ left: { atMost: 0, turns: true } })).toBe("Nothing is left right now");
+  });
+  test("for whoever has no place yet as well, and for nobody when it is over or sold out", () => {
+    const left = { atMost: 20 };
+    expect(offer({ left }, { number: undefined })).toBe("At most 20 left");
+    expect(offer({ left, state: "soldout" })).toBe("");
+    expect(offer({ left }, { order: "/orders/1" })).toBe("");
+  });
+  test("unlikely, and why a wait has grown, are said quietly after the lead, while somebody waits", () => {
+    const before = shown({ number: 500 });
+    const unlikely = "You are unlikely to get one: more people are ahead of you than are left.";
+    const left = { atMost: 100 };
+    expect(shown({ number: 500, drip: { ...DRIP, left } })).toMatchObject({
+      headline: before.headline,
+      title: before.title,
+      lead: `${before.lead} ${unlikely}`,
+    });
+    expect(shown({ number: 60, drip: { ...DRIP, left: { atMost: 9 } } }).lead).not.toContain(
+      "unlikely",
+    );
+    const { told } = viewOf({ settings: SETTINGS, now: NOW, drip: DRIP, number: 500 });
+    const slower = { ...DRIP, rate: 20 };
+    expect(shown({ number: 500, drip: slower, told }).lead).toBe(
+      `${before.lead} The wait has grown: the line moves more slowly than before.`,
+    );
+    expect(shown({ number: 500, drip: { ...slower, state: "paused" }, told }).lead).not.toContain(
+      "grown",
+    );
+  });
+});
+
 describe("people ahead", () => {
   const next = { number: 101, now: NOW + 95_000 };
   test("nobody is a word, not a zero", () => {

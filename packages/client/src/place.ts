@@ -3,7 +3,10 @@ import type { DripView } from "@vestibule/contracts/statements";
 import { type View, type ViewInput, viewOf } from "./view.ts";
 
 /** What whoever waits starts from. The drip is asked for. */
-export interface PlaceData extends Omit<ViewInput, "now" | "drip" | "aheadMost" | "told" | "unlikely" | "saidFor"> {
+export interface PlaceData extends Omit<
+  ViewInput,
+  "now" | "drip" | "aheadMost" | "told" | "unlikely" | "saidFor"
+> {
   /** By the clock of the location that said all this, when it did; absent: nobody knows, and the first statement tells. */
   readonly now?: number | undefined;
   /** An admission was shown, and only a fault of ours is in its way. */

@@ -16,6 +16,8 @@ export interface Words {
   readonly number: string;
   readonly facts: readonly Fact[];
   readonly lead: string;
+  /** What it costs, and about how much is left, a line each. */
+  readonly offer: string;
   /** The organizer's own words, a line each. */
   readonly notice: string;
   /** Whether to say that the place stays theirs. */
@@ -50,6 +52,7 @@ export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
     number: NO_PLACE.has(state) ? "" : place,
     facts: factsOf(view, speech),
     lead: leadOf(view, speech),
+    offer: NO_OFFER.has(state) ? "" : offerOf(view, speech).join("\n"),
     notice: [view.reason, view.notice].filter((line) => line !== "").join("\n"),
     kept: number !== undefined && !NO_PLACE.has(state) && !NOT_KEPT.has(state),
     action: actionOf(view),
@@ -65,6 +68,9 @@ const NO_PLACE: ReadonlySet<View["state"]> = new Set(["ended", "missed", "bought
 
 /** In these it may be lost, or is not there to keep. */
 const NOT_KEPT: ReadonlySet<View["state"]> = new Set(["cookies", "passed", "confirm"]);
+
+/** In these there is nothing to be had, or it is theirs. */
+const NO_OFFER: ReadonlySet<View["state"]> = new Set(["ended", "soldout", "bought"]);
 
 /** In these nobody knows how long it takes. */
 const STOPPED: ReadonlySet<View["state"]> = new Set(["paused", "unreachable", "offline", "clock"]);
@@ -127,8 +133,25 @@ function leadOf(view: View, speech: Speech): string {
   // A turn that is set stays set: whoever has one is told what it may lead to.
   if (isShut && (state === "known" || state === "turn" || state === "confirm"))
     return pair(texts, texts.soldoutTurn, lead);
-  const waits = state === "waiting" || state === "near";
-  return waits && lastCallInMs === 0 ? pair(texts, lead, texts.lastCall) : lead;
+  if (state !== "waiting" && state !== "near") return lead;
+  const more = [
+    view.grew && texts.grew[view.grew],
+    view.unlikely ? texts.unlikely : lastCallInMs === 0 && texts.lastCall,
+  ];
+  return more.reduce<string>((said, text) => (text ? pair(texts, said, text) : said), lead);
+}
+
+/** Set apart, so that an organizer's words of another direction keep theirs (Unicode's isolates). */
+const apart = (words: string): string => `\u2068${words}\u2069`;
+
+function offerOf({ priceRange, left }: View, { texts, formats }: Speech): readonly string[] {
+  const price = priceRange === "" ? [] : [say(texts.price, { price: apart(priceRange) })];
+  if (left === undefined) return price;
+  const { atMost, turns } = left;
+  // The smallest band is told as fewer than ten.
+  const count = formats.number(atMost < 10 ? 10 : atMost);
+  const some = turns === true ? texts.turnsLeft : atMost < 10 ? texts.leftFew : texts.left;
+  return [...price, atMost === 0 ? texts.leftNone : say(some, { count })];
 }
 
 function leadOfState(view: View, { texts, formats }: Speech): string {

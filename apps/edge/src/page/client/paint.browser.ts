@@ -36,6 +36,8 @@ export function paint(view: View, words: Words, texts: Texts): void {
     say(box.querySelector("dt"), fact?.label ?? "");
     say(box.querySelector("dd"), fact?.value ?? "");
   }
+  say(element("offer"), words.offer);
+  show(element("offer"), words.offer !== "");
   say(element("notice"), words.notice);
   show(element("notice"), words.notice !== "");
   show(element("join"), words.action === "join-again");
