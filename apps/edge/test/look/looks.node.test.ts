@@ -14,6 +14,7 @@ import { checkLooks } from "@vestibule/looks/check-looks";
 import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
 import { describe, expect, it, test } from "vitest";
+import { previewPage } from "../../preview/preview-page.ts";
 import { renderPage } from "../../preview/render.ts";
 import { EVENT } from "../event.ts";
 
@@ -96,6 +97,17 @@ describe("looks of an organizer's own", () => {
     const around = "<p>before</p>{{room}}<p>after</p>";
     expect(header(await htmlOf({ template: around }))).toMatch(/title.*before/);
   });
+});
+
+test("docs: a preview holds every state in both schemes, each in a frame that runs nothing", async () => {
+  const title = `"><script>alert(1)</script>`;
+  const preview = await previewPage({ title, accent: EVENT.accent, looks: example(), tag: "de" });
+  const { elements, attributes } = found(preview);
+  expect(elements.filter((name) => name === "iframe")).toHaveLength(12);
+  expect(attributes.filter((name) => name === "iframe sandbox")).toHaveLength(12);
+  expect(elements).not.toContain("script");
+  expect(preview).toContain("Samstag, 12. Mai");
+  expect(preview).not.toContain("prefers-color-scheme");
 });
 
 describe("AO-06: whatever stands in the manifest", () => {

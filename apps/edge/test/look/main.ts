@@ -1,5 +1,5 @@
 /**
- * `node apps/edge/test/look/main.ts [folder]`: every state of the holding page in real Chromium, phone
+ * `node apps/edge/test/look/main.ts [folder] [scene …]`: every state of the holding page in real Chromium, phone
  * and desktop, light and dark, on its side, with forced colours, in print and in an organizer's looks, as pictures to look at.
  * Fails when a page logs an error, breaks its own content policy, is wider than its screen, or has a fault that axe finds.
  */
@@ -225,6 +225,10 @@ interface Screen {
   readonly scheme: "light" | "dark";
   readonly forced?: true;
   readonly print?: true;
+  /** With the spaces that a reader may set (WCAG 1.4.12), and what has the focus. */
+  readonly spaced?: true;
+  /** en-GB when absent. */
+  readonly locale?: string;
 }
 
 const SCREENS: readonly Screen[] = [
@@ -236,6 +240,8 @@ const SCREENS: readonly Screen[] = [
   // A page zoomed to 400 % on a desk.
   { name: "zoomed", width: 320, height: 256, scheme: "light" },
   { name: "side", width: 640, height: 360, scheme: "light" },
+  { name: "rtl", width: 360, height: 740, scheme: "light", locale: "ar" },
+  { name: "spaced", width: 320, height: 640, scheme: "dark", spaced: true },
   { name: "forced", width: 390, height: 780, scheme: "dark", forced: true },
   { name: "print", width: 794, height: 1_123, scheme: "dark", print: true },
 ];
@@ -287,7 +293,8 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       forcedColors: screen.forced ? "active" : "none",
       javaScriptEnabled: scene.script !== false,
       deviceScaleFactor: 1,
-      locale: "en-GB",
+      locale: screen.locale ?? "en-GB",
+      bypassCSP: screen.spaced === true,
     });
     if (scene.number !== undefined) {
       const cookie = (kind: string, value: string) => ({
@@ -342,6 +349,10 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       if (scene.pressed) await page.click(`#${scene.pressed} button`);
       await page.waitForTimeout(700);
     }
+    if (screen.spaced) {
+      await page.addStyleTag({ content: SPACED });
+      await page.keyboard.press("Tab");
+    }
     if (screen.print) await page.emulateMedia({ media: "print" });
     // With forced colours axe sees those that the browser does not show.
     else if (scene.script !== false && !screen.forced)
@@ -355,10 +366,15 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
   return faults;
 }
 
+const SPACED =
+  "*{line-height:1.5!important;letter-spacing:.12em!important;word-spacing:.16em!important}p{margin-bottom:2em!important}";
+
 /** All rules, best practices too. Run beside the page's own policy, which lets no other script in. */
 async function axeFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run({ rules: { "target-size": { enabled: true } } })`,
+  );
   return violations.map(
     ({ id, nodes }) => `axe: ${id}: ${nodes.map(({ html }) => html).join(" ")}`,
   );
@@ -366,10 +382,11 @@ async function axeFaults(page: Page): Promise<string[]> {
 
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-const wanted = process.argv[3];
+/** Parts of the names of scenes. */
+const wanted = process.argv.slice(3);
 const faults: string[] = [];
 for (const scene of SCENES) {
-  if (wanted === undefined || scene.name.includes(wanted))
+  if (wanted.length === 0 || wanted.some((part) => scene.name.includes(part)))
     faults.push(...(await look(browser, scene)));
 }
 await browser.close();
