@@ -319,6 +319,47 @@ test("without JavaScript: joins by a form, looks again, goes in and buys", async
   expect(fan.trouble).toEqual([]);
 });
 
+describe("the language of the page", () => {
+  const spoken = (page: Page) => page.locator("html").getAttribute("lang");
+  const place = async (page: Page) => number((await page.locator("#number").textContent()) ?? "");
+
+  test("is the browser's, and changes with a choice; the place stays, and so does the choice", async () => {
+    const { page, trouble } = await visit({ locale: "de-DE" });
+    await page.goto(urlOf("later"));
+    await shown(page, ["scheduled"]);
+    expect(await spoken(page)).toBe("de");
+    await page.locator("#place").waitFor();
+    const before = await place(page);
+    await page.getByLabel("Sprache").selectOption("ar");
+    await page.locator("html[lang=ar][dir=rtl]").waitFor();
+    // By keys nobody is carried off before they have said so.
+    const select = page.getByLabel("اللغة");
+    await select.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("button", { name: "تغيير" }).click();
+    await page.locator("html[lang=de]").waitFor();
+    await page.getByLabel("Sprache").selectOption("ja");
+    await page.locator("html[lang=ja]").waitFor();
+    await page.reload();
+    expect(await spoken(page)).toBe("ja");
+    expect(before).toBeGreaterThan(0);
+    expect(await place(page)).toBe(before);
+    expect(trouble).toEqual([]);
+  });
+
+  test("without JavaScript there is a button", async () => {
+    const { page } = await visit({ locale: "uk-UA", javaScriptEnabled: false });
+    await page.goto(urlOf("later"));
+    await page.getByRole("button", { name: "Стати в чергу" }).click();
+    const before = await place(page);
+    await page.getByLabel("Мова").selectOption("hi");
+    await page.getByRole("button", { name: "Змінити" }).click();
+    await page.locator("html[lang=hi]").waitFor();
+    expect(before).toBeGreaterThan(0);
+    expect(await place(page)).toBe(before);
+  });
+});
+
 describe("asked whether they are there", () => {
   const PRESS = "I’m here";
 

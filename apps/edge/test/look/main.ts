@@ -1,12 +1,14 @@
 /**
- * `node apps/edge/test/look/main.ts [folder] [scene …]`: every state of the holding page in real Chromium, phone
- * and desktop, light and dark, on its side, with forced colours, in print and in an organizer's looks, as pictures to look at.
- * Fails when a page logs an error, breaks its own content policy, is wider than its screen, or has a fault that axe finds.
+ * `node apps/edge/test/look/main.ts [folder] [scene …] [--language=de]`: every state of the holding page in real Chromium, phone
+ * and desktop, light and dark, on its side, with large letters, with forced colours, in print and in an organizer's looks, as
+ * pictures to look at. Fails when a page logs an error, breaks its own content policy, is wider than its screen, or has a fault
+ * that axe finds.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
+import { parseArgs } from "node:util";
 import { orderCookie } from "@vestibule/contracts/names";
 import axe, { type AxeResults } from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -16,7 +18,13 @@ await buildPageAssets();
 const { EVENT, VISITOR_A, createWorld, isQuestion, refusal } = await import("../world.ts");
 type World = Awaited<ReturnType<typeof createWorld>>;
 
-const folder = process.argv[2] ?? ".cache/holding-page";
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { language: { type: "string", default: "en-GB" } },
+});
+const { language } = values;
+/** `wanted`: parts of the names of scenes. */
+const [folder = ".cache/holding-page", ...wanted] = positionals;
 const CHROMIUM = process.env["VESTIBULE_CHROMIUM"] ?? "/usr/bin/chromium";
 const FLAGS = [
   "--no-sandbox",
@@ -229,6 +237,8 @@ interface Screen {
   readonly spaced?: true;
   /** en-GB when absent. */
   readonly locale?: string;
+  /** The size of letters that the reader has set. */
+  readonly letters?: string;
 }
 
 const SCREENS: readonly Screen[] = [
@@ -239,6 +249,8 @@ const SCREENS: readonly Screen[] = [
   { name: "small", width: 320, height: 568, scheme: "light" },
   // A page zoomed to 400 % on a desk.
   { name: "zoomed", width: 320, height: 256, scheme: "light" },
+  // The reader's own letters, twice as large.
+  { name: "large", width: 390, height: 780, scheme: "light", letters: "200%" },
   { name: "side", width: 640, height: 360, scheme: "light" },
   { name: "rtl", width: 360, height: 740, scheme: "light", locale: "ar" },
   { name: "spaced", width: 320, height: 640, scheme: "dark", spaced: true },
@@ -293,7 +305,7 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
       forcedColors: screen.forced ? "active" : "none",
       javaScriptEnabled: scene.script !== false,
       deviceScaleFactor: 1,
-      locale: screen.locale ?? "en-GB",
+      locale: screen.locale ?? language,
       bypassCSP: screen.spaced === true,
     });
     if (scene.number !== undefined) {
@@ -357,6 +369,11 @@ async function look(browser: Browser, scene: Scene): Promise<string[]> {
     // With forced colours axe sees those that the browser does not show.
     else if (scene.script !== false && !screen.forced)
       for (const fault of await axeFaults(page)) say(fault);
+    if (screen.letters !== undefined) {
+      await page.evaluate((size) => {
+        document.documentElement.style.fontSize = size;
+      }, screen.letters);
+    }
     const width = await page.evaluate(() => document.documentElement.scrollWidth);
     if (width > screen.width) say(`is ${width} px wide`);
     await page.screenshot({ path: `${folder}/${scene.name}.${screen.name}.png` });
@@ -382,8 +399,6 @@ async function axeFaults(page: Page): Promise<string[]> {
 
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-/** Parts of the names of scenes. */
-const wanted = process.argv.slice(3);
 const faults: string[] = [];
 for (const scene of SCENES) {
   if (wanted.length === 0 || wanted.some((part) => scene.name.includes(part)))
