@@ -33,7 +33,7 @@ export default defineConfig({
           include: [`${everywhere}/*.test.ts`, "bench/test/*.test.ts"],
           exclude: [
             ...elsewhere,
-            "**/*.{pg,valkey,workerd}.test.ts",
+            "**/*.{pg,valkey,workerd,e2e}.test.ts",
             "apps/edge/test/**/!(*.node|*.both).test.ts",
           ],
         },
@@ -46,7 +46,7 @@ export default defineConfig({
           name: "workerd",
           globalSetup: ["apps/edge/build/page.global-setup.ts"],
           include: [`${everywhere}/*.{workerd,both}.test.ts`, "apps/edge/test/**/*.test.ts"],
-          exclude: [...elsewhere, "**/*.{pg,valkey,node}.test.ts"],
+          exclude: [...elsewhere, "**/*.{pg,valkey,node,e2e}.test.ts"],
         },
       },
       {
@@ -75,7 +75,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["apps/edge/build/page.global-setup.ts"],
+          include: ["test/e2e/**/*.test.ts", `${everywhere}/*.e2e.test.ts`],
           exclude: elsewhere,
           testTimeout: 120_000,
           hookTimeout: 180_000,
