@@ -20,7 +20,7 @@ describe("an address", () => {
     fc.assert(
       fc.property(fc.oneof(ipv4, ipv6, near, fc.string({ maxLength: 50 })), (text) => {
         const isOne = isIPv4(text) || (isIPv6(text) && !text.includes("%"));
-        expect(parseAddress(text) !== undefined, JSON.stringify(text)).toBe(isOne);
+        expect(parseAddress(text) !== undefined, `the text ${JSON.stringify(text)}`).toBe(isOne);
       }),
       { numRuns: 3_000 },
     );

@@ -21,6 +21,14 @@ import {
 import { type Fields, type Head, type Message, Wire, statusOf, valueOf } from "./wire.ts";
 
 const EVENT = "proxied";
+/** Another one, which services and a network pass without a place. */
+export const PASSING = {
+  event: "passing",
+  bypass: [
+    { paths: ["/q/hook"], methods: ["POST"], services: ["payments"] },
+    { paths: ["/q/probe"], networks: ["192.0.2.0/24"] },
+  ],
+};
 const SHOWN_BYTES_MAX = 2_000;
 /** Of the origin's head, and of an upload that stands still: long enough for a busy machine. */
 export const DEADLINE_MS = 2_000;
@@ -49,7 +57,7 @@ export class ProxyWorld {
   readonly edge: BareEdge;
   /** Another one, under which the origin is asked for the visitor's host, and told by other headers. */
   readonly visitorsEdge: BareEdge;
-  readonly #system: System;
+  readonly system: System;
   readonly #fan: Claimed;
 
   private constructor(parts: {
@@ -58,7 +66,7 @@ export class ProxyWorld {
     edges: readonly [BareEdge, BareEdge];
     fan: Claimed;
   }) {
-    this.#system = parts.system;
+    this.system = parts.system;
     this.origin = parts.origin;
     [this.edge, this.visitorsEdge] = parts.edges;
     this.#fan = parts.fan;
@@ -78,8 +86,13 @@ export class ProxyWorld {
       paths: ["/p", "/p/*"],
       bypass: [{ paths: ["/p/hook"], methods: ["POST"] }, { paths: ["/p/logo.svg"] }],
     });
+    await openEvent(system.ready, {
+      ...{ ...PASSING, ratePerMinute: 1, homePath: "/q" },
+      hosts: [`127.0.0.1:${port}`],
+      paths: ["/q", "/q/*"],
+    });
     const edges = await Promise.all([
-      startBareEdge(system, { port, vars: common }),
+      startBareEdge(system, { port, vars: { ...common, TRUST_CLIENT_ADDRESS: "yes" } }),
       startBareEdge(system, {
         port: port + 1,
         vars: {
@@ -98,7 +111,7 @@ export class ProxyWorld {
   async stop(): Promise<void> {
     await Promise.all([this.edge.stop(), this.visitorsEdge.stop()]);
     await this.origin.close();
-    await this.#system.stop();
+    await this.system.stop();
   }
 
   get host(): string {
