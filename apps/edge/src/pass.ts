@@ -11,6 +11,9 @@ import type { Visit } from "./visit.ts";
 
 const HEADER = SERVICE_HEADER.toLowerCase();
 
+/** By this address the network lets everybody's Workers ask, whoever wrote them and whoever asks them: it is nobody's. */
+const ANYBODYS_WORKER = "2a06:98c0:3600::103";
+
 interface Asked {
   readonly event: string;
   /** Of this path and method. */
@@ -55,6 +58,7 @@ function letThrough(visit: Visit, { exemption }: ConditionalRule): Response | An
 function isNear({ edge, head }: Visit, { networks }: ConditionalRule): boolean {
   if (networks === undefined) return true;
   if (!edge.config.trustsClientAddress || head.client === null) return false;
+  if (head.client === ANYBODYS_WORKER) return false;
   const address = parseAddress(head.client);
   return address !== undefined && networks.some((network) => networkHolds(network, address));
 }

@@ -26,12 +26,24 @@ test("the origin is asked under its own host and told in the usual headers, unle
 test("every mistake is named at once, and no value is repeated", () => {
   const read = readConfig({
     ...{ ORIGIN_HOST: "shop.example", FORWARDED_HEADERS: "x-forwarded-for, cookie" },
-    ...{ ORIGIN_DEADLINE_MS: "soon", SKEW_SECONDS: 99 },
+    ...{ ORIGIN_DEADLINE_MS: "soon", SKEW_SECONDS: 99, TRUST_CLIENT_ADDRESS: "Yes" },
   });
   const mistakes = read.ok ? [] : read.refusal;
   expect(mistakes.map((line) => line.split(":")[0])).toEqual([
     ...["MINT_URLS", "ORIGIN_URL", "ISSUER", "SKEW_SECONDS", "ORIGIN_DEADLINE_MS", "ORIGIN_HOST"],
     "FORWARDED_HEADERS",
+    "TRUST_CLIENT_ADDRESS",
   ]);
-  expect(mistakes.join()).not.toMatch(/shop\.example|cookie|soon|99/);
+  expect(mistakes.join()).not.toMatch(/shop\.example|cookie|soon|99|Yes/);
+});
+
+test("the client's address is trusted where somebody says so, and nowhere else", () => {
+  const trusts = (env: EdgeEnv) => {
+    const read = readConfig({ ...ENV, ...env });
+    return read.ok && read.value.trustsClientAddress;
+  };
+  const said = [undefined, "", "no", "yes"].map((value) =>
+    trusts(value === undefined ? {} : { TRUST_CLIENT_ADDRESS: value }),
+  );
+  expect(said).toEqual([false, false, false, true]);
 });

@@ -131,6 +131,16 @@ test("a network passes by the address that the network says, in any of its spell
   expect(await passes(world, "/events/demo/probe")).toBe(false);
 });
 
+test("the address by which everybody's Workers come is in no network, however wide that is", async () => {
+  const world = await shop([
+    { rule: 0, paths: ["/events/demo/probe"], networks: ["2a06:98c0::/29"] },
+  ]);
+  const from = (address: string) =>
+    passes(world, "/events/demo/probe", { headers: { "CF-Connecting-IP": address } });
+  expect(await from("2a06:98c0:3600::102")).toBe(true);
+  expect(await from("2a06:98c0:3600::103")).toBe(false);
+});
+
 test("where the address may be forged, rules that name networks open nothing, and health says so", async () => {
   const world = await shop(RULES, false);
   expect(await passes(world, "/events/demo/probe", { headers: HERE })).toBe(false);
