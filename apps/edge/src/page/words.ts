@@ -1,5 +1,5 @@
 /** A view in words: the same for the first view by the server and for the script in the page. */
-import type { View } from "@vestibule/client/view";
+import type { PageState, View } from "@vestibule/client/view";
 import { claimWindowMs } from "@vestibule/drip/slot";
 import type { Formats } from "./formats.ts";
 import type { OwnTexts } from "./own-texts.ts";
@@ -64,53 +64,47 @@ export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
 const HURRY_MS = 30_000;
 
 /** In these the place in line is of no more use. */
-const NO_PLACE: ReadonlySet<View["state"]> = new Set(["ended", "missed", "bought"]);
+const NO_PLACE: ReadonlySet<PageState> = new Set(["ended", "missed", "bought"]);
 
 /** In these it may be lost, or is not there to keep. */
-const NOT_KEPT: ReadonlySet<View["state"]> = new Set(["cookies", "passed", "confirm"]);
+const NOT_KEPT: ReadonlySet<PageState> = new Set(["cookies", "passed", "confirm"]);
 
 /** In these there is nothing to be had, or it is theirs. */
-const NO_OFFER: ReadonlySet<View["state"]> = new Set(["ended", "soldout", "bought"]);
+const NO_OFFER: ReadonlySet<PageState> = new Set(["ended", "soldout", "bought"]);
 
 /** In these nobody knows how long it takes. */
-const STOPPED: ReadonlySet<View["state"]> = new Set(["paused", "unreachable", "offline", "clock"]);
+const STOPPED: ReadonlySet<PageState> = new Set(["paused", "unreachable", "offline", "clock"]);
 
 function factsOf(view: View, { texts, formats }: Speech): readonly Fact[] {
-  const { state, ahead, eta, target, now, number, slot } = view;
-  if (state === "confirm" && slot !== undefined) {
-    const left = { value: formats.countdown(slot.claimBy - now), label: texts.confirmLeft };
-    const at = hasOpened(view)
-      ? { value: formats.time(slot.closesAt), label: texts.turnEnds }
-      : { value: formats.time(slot.opensAt), label: texts.turnAt };
-    return view.said ? [at] : [left, at];
-  }
+  const { state, ahead, eta, target, now, number } = view;
+  const fact = (value: string, label: string): Fact => ({ value, label });
   if (target !== undefined) {
-    const left = { value: formats.countdown(target - now), label: labelOfCountdown(view, texts) };
-    const at = { value: formats.time(target), label: labelOfMoment(view, texts) };
-    return [left, at];
+    const [left, at, moment = target] = labelsOf(view, texts);
+    const told = fact(formats.time(moment), at);
+    return view.said && state === "confirm"
+      ? [told]
+      : [fact(formats.countdown(target - now), left), told];
   }
   const waits = state === "waiting" || state === "near";
   const stopped = STOPPED.has(state);
   if (number === undefined || ahead === undefined || (!waits && !stopped)) return [];
   const people =
     ahead === 0
-      ? { value: texts.nobody, label: texts.aheadOfYou }
-      : {
-          value: formats.number(ahead),
-          label: texts.ahead[formats.category(ahead)] ?? texts.ahead.other,
-        };
-  return waits ? [people, { value: range(eta, { texts, formats }), label: texts.wait }] : [people];
+      ? fact(texts.nobody, texts.aheadOfYou)
+      : fact(formats.number(ahead), texts.ahead[formats.category(ahead)] ?? texts.ahead.other);
+  return waits ? [people, fact(range(eta, { texts, formats }), texts.wait)] : [people];
 }
 
-function labelOfCountdown({ state }: View, texts: Texts): string {
-  if (state === "known") return texts.turnIn;
-  return state === "turn" ? texts.turnLeft : texts.countdown;
-}
-
-function labelOfMoment({ state, number }: View, texts: Texts): string {
-  if (state === "known") return texts.turnAt;
-  if (state === "turn") return texts.turnEnds;
-  return number === undefined ? texts.opensAt : texts.startsAt;
+/** Of what is counted down, and of a moment: the same, unless there is a third. */
+function labelsOf(view: View, texts: Texts): [left: string, at: string, moment?: number] {
+  const { state, slot, number } = view;
+  if (state === "known") return [texts.turnIn, texts.turnAt];
+  if (state === "turn") return [texts.turnLeft, texts.turnEnds];
+  if (state === "confirm" && slot !== undefined)
+    return hasOpened(view)
+      ? [texts.confirmLeft, texts.turnEnds, slot.closesAt]
+      : [texts.confirmLeft, texts.turnAt, slot.opensAt];
+  return [texts.countdown, number === undefined ? texts.opensAt : texts.startsAt];
 }
 
 function hasOpened({ slot, now }: View): boolean {
@@ -170,11 +164,8 @@ function leadOfState(view: View, { texts, formats }: Speech): string {
     if (view.asks) return say(texts.slotSaid, lasts);
     return say(window < settings.lifetimeSeconds ? texts.slot : texts.slotWhole, lasts);
   }
-  if (state === "scheduled" && number !== undefined) return texts.lead.scheduledWithPlace;
-  if (state === "unreachable" && number === undefined) return texts.lead.unreachableWithout;
-  if (state === "clock" && number === undefined) return texts.lead.clockWithout;
-  if (state === "soldout" && number === undefined) return texts.lead.soldoutWithout;
-  return texts.lead[state];
+  const without: Partial<Record<PageState, string>> = texts.without;
+  return (number === undefined ? without[state] : undefined) ?? texts.lead[state];
 }
 
 function leadOfConfirm(view: View, texts: Texts): string {
@@ -192,37 +183,21 @@ export function pair({ pair: text }: Texts, first: string, second: string): stri
   return say(text, { first, second });
 }
 
+const ACTIONS: Partial<Record<PageState, Words["action"]>> = {
+  joining: "join",
+  missed: "join-again",
+  bought: "join-again",
+  confirm: "confirm",
+  turn: "enter",
+  credit: "take",
+  passed: "take",
+  ended: "none",
+};
+
 function actionOf({ state, number, isShut, said }: View): Words["action"] {
-  switch (state) {
-    case "joining":
-      return "join";
-    case "missed":
-      return "join-again";
-    case "bought":
-      return isShut ? "none" : "join-again";
-    case "confirm":
-      return said ? "none" : "confirm";
-    case "turn":
-      return "enter";
-    case "credit":
-    case "passed":
-      return "take";
-    case "ended":
-      return "none";
-    case "owed":
-    case "near":
-    case "known":
-    case "scheduled":
-    case "waiting":
-    case "paused":
-    case "soldout":
-    case "offline":
-    case "cookies":
-      return "again";
-    case "unreachable":
-    case "clock":
-      return number === undefined ? "join" : "again";
-  }
+  if (state === "bought" ? isShut : state === "confirm" && said) return "none";
+  const isTried = state === "unreachable" || state === "clock";
+  return isTried && number === undefined ? "join" : (ACTIONS[state] ?? "again");
 }
 
 /** An honest range, or the word for not knowing: never a figure that nobody can stand by (QP-06). */
