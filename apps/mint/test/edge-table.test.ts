@@ -3,6 +3,7 @@ import { epochMs } from "@vestibule/kernel/units";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EdgeTable, type Heard, type Moment } from "../src/edges/edge-table.ts";
+import { EDGE_PASSES_PER_ROW_MAX } from "../src/limits.ts";
 
 type Report = Omit<ClockReport, "nonce">;
 
@@ -191,4 +192,24 @@ test("a liar spoils rows of its own alone, whatever it sends, and the table stay
       },
     ),
   );
+});
+
+test("passes are summed by rule as long as their row is there, and so many rules a row", () => {
+  const table = new EdgeTable(OPTIONS);
+  const row = { location: "fra", sender: "aaaaaaaaaaaa" };
+  const passes = (rule: number, count = 1) => [{ event: "spring", rule, count }];
+  table.addPasses(row, passes(0));
+  expect(table.rows(0)).toEqual([]);
+  table.hear(heard(), at(0));
+  expect(table.shown(0)[0]).not.toHaveProperty("passes");
+  table.addPasses(row, passes(3, 2));
+  table.hear(heard(), at(30_000));
+  table.addPasses(row, [...passes(3, 5), ...passes(1)]);
+  expect(table.shown(30_000)[0]?.passes).toEqual([...passes(3, 7), ...passes(1)]);
+  for (let rule = 0; rule < 2 * EDGE_PASSES_PER_ROW_MAX; rule += 1)
+    table.addPasses(row, passes(rule));
+  expect(table.shown(30_000)[0]?.passes).toHaveLength(EDGE_PASSES_PER_ROW_MAX);
+  expect(table.shown(30_000)[0]?.passes?.[0]).toEqual({ event: "spring", rule: 3, count: 8 });
+  table.hear(heard(), at(30_000 + OPTIONS.silentMs));
+  expect(table.shown(30_000 + OPTIONS.silentMs)[0]).not.toHaveProperty("passes");
 });

@@ -39,6 +39,11 @@ export function fromStored({ conditionalBypass = [], ...settings }: StoredSettin
   const plain = settings.bypass.map((said, at): PlacedRule => ({ ...said, rule: said.rule ?? at }));
   const bypass = [...plain, ...conditionalBypass]
     .toSorted((one, other) => one.rule - other.rule)
-    .map(({ rule: _, ...said }): BypassRule => said);
+    .map(withoutPlace);
   return { ...settings, bypass };
+}
+
+function withoutPlace(placed: PlacedRule): BypassRule {
+  const { rule: _, ...said } = placed;
+  return said;
 }
