@@ -10,7 +10,7 @@ import {
 } from "./estimates/measure.ts";
 import { CONFIDENCE_PERCENT, type Scenario, SCENARIOS } from "./estimates/scenarios.ts";
 
-const SALES = 24;
+const SALES = 16;
 const MINUTES_2 = 120_000;
 
 async function played(

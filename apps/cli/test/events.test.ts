@@ -185,12 +185,21 @@ describe("events change", () => {
     const args = "--budget 20 --overdrive 200 --horizon 90 --max-admissions none --ends-at +5h";
     await change(
       world,
-      [...args.split(" "), "--notice", "Soon", "--presence", "confirm", "--end-plan", "--yes"],
+      [
+        ...args.split(" "),
+        "--notice",
+        "Soon",
+        "--presence",
+        "confirm",
+        "--end-plan",
+        ...["--price-range", "20–90 €", "--no-tell-left", "--yes"],
+      ],
       {},
     );
     expect(patches(world)[0]?.body).toEqual({
       ...{ approximationBudget: 20, overdrivePercent: 200, horizonSeconds: 90 },
       ...{ maxAdmissions: null, endsAt: now + 300 * MINUTE, notice: "Soon", ratePlan: [] },
+      ...{ priceRange: "20–90 €", tellLeft: false },
       presence: "confirm",
     });
   });

@@ -65,6 +65,19 @@ test("an admitted fan gets a form with a key of its own each time, and sees the 
   expect(first.text).toContain("128 seats left");
 });
 
+test("nobody is offered more seats than are left; what is not known is no bound", async () => {
+  const offered = async () =>
+    [...(await get("/events/demo", PASS)).text.matchAll(/<option value="(\d)"/g)].map(
+      ([, value]) => value,
+    );
+  expect(await offered()).toEqual(["1", "2", "3", "4"]);
+  stub.stock = [{ sku: "seat", available: true, remaining: 1 }];
+  expect(await offered()).toEqual(["1"]);
+  expect((await get("/events/demo", PASS)).text).toContain("1 seat left");
+  stub.stock = [{ sku: "seat", available: true }];
+  expect(await offered()).toEqual(["1", "2", "3", "4"]);
+});
+
 test("without the edge's headers there is no form, and a post buys nothing", async () => {
   expect((await get("/events/demo")).text).toMatch(/waiting room/);
   expect((await get("/events/demo")).text).not.toContain("<form");

@@ -15,6 +15,8 @@ export interface Told {
   readonly drip: DripView;
   /** Since then the line stood still before our eyes. */
   readonly stood: boolean;
+  /** The reason that was given last. */
+  readonly grew?: Growth | undefined;
 }
 
 export interface HonestWait {
@@ -38,19 +40,23 @@ export function waitOf(n: number, drip: DripView, now: number, told?: Told): Hon
   const by = now + eta.untilMs;
   if (seen === undefined || by <= seen.by) return { eta, told: { by, drip, stood: false } };
   const most = seen.by + Math.max(SLACK_MS, eta.untilMs * SLACK_SHARE);
-  if (by > most) return { eta, grew: growthOf(n, drip, now, { ...seen, by: most }), told: seen };
+  if (by > most) {
+    const grew = growthOf(n, drip, now, { ...seen, by: most });
+    return { eta, grew, told: { ...seen, grew } };
+  }
   return { eta: { ...eta, untilMs: Math.max(eta.fromMs, seen.by - now) }, told: seen };
 }
 
-/** By asking what would be said if one thing were still as it was. */
-function growthOf(n: number, drip: DripView, now: number, { drip: then, by, stood }: Told): Growth {
-  const { rate, rates, pace } = then;
-  const fits = (as: Partial<DripView>): boolean =>
-    now + (etaRange(n, { ...drip, ...as }, now)?.untilMs ?? Infinity) <= by;
+/** By asking what would be said if one thing were still as it was; what is lost already stays lost to it. */
+function growthOf(n: number, drip: DripView, now: number, told: Told): Growth {
+  const { rate, rates, pace, at } = told.drip;
+  const fits = (then: Partial<DripView>): boolean =>
+    now + (etaRange(n, { ...drip, ...then }, now)?.untilMs ?? Infinity) <= told.by;
   if (fits({ rate, rates })) return "slower";
   if (fits({ pace })) return "fuller";
-  if (stood || drip.cuts.some(({ until }) => until > then.at)) return "stopped";
-  return fits({ rate, rates, pace }) ? "slower" : "others";
+  if (told.stood || drip.cuts.some(({ until }) => until > at)) return "stopped";
+  const foreseen = rates?.findLast(([from]) => from <= now)?.[1] ?? rate;
+  return drip.rate < foreseen ? "slower" : (told.grew ?? "others");
 }
 
 /**

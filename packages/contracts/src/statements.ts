@@ -64,6 +64,8 @@ export const dripClaimsSchema = z.object({
   committed: whole,
   /** Runs of numbers behind `committed` that nobody holds, `[first, last]`, ascending. */
   skips: z.array(z.tuple([whole, whole])),
+  /** People whom the line has passed and owes a slot: they come before all others. Absent: nobody. */
+  owed: z.optional(whole),
   /** People who were given a number so far, rounded up. */
   issued: whole,
   /** Slots per minute at `at`. */

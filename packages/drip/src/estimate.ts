@@ -12,6 +12,8 @@ export interface EstimateView extends HoldView {
   readonly committed: number;
   /** Runs of numbers behind `committed` that nobody holds, `[first, last]`, ascending. */
   readonly skips: readonly (readonly [number, number])[];
+  /** People whom the line has passed, who come before all others. */
+  readonly owed?: number | undefined;
   /** Slots per minute. */
   readonly rate: number;
   /** What it will be: `[moment, rate from then on]`, ascending. */
@@ -85,9 +87,12 @@ export function etaRange(n: number, view: EstimateView, now: number): EtaRange |
   if (!(rate > 0) || heldSince !== undefined || (state !== "open" && !starting)) return undefined;
 
   const start = firstFree(view, now);
-  const waiting = waitingBefore(n, view);
+  // Whoever is owed a slot may be the first of those, or the last.
+  const owed = view.owed ?? 0;
+  const fewest = n > view.committed ? waitingBefore(n, view) + owed : 0;
+  const waiting = waitingBefore(n, view) + owed;
   const [least, most] = view.pace ?? [100, view.overdrive ?? OVERDRIVE_DEFAULT];
-  const fromMs = Math.floor(start - now + timeFor(waiting, { ...view, start }, most));
+  const fromMs = Math.floor(start - now + timeFor(fewest, { ...view, start }, most));
   const slow = timeFor(waiting * MARGIN, { ...view, start }, least);
   const untilMs = Math.ceil(start - now + slow + MARGIN_MS);
   return fromMs > ETA_MS_MAX ? undefined : { fromMs, untilMs };

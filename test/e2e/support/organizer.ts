@@ -17,6 +17,7 @@ export interface EventStatus extends EventSettings {
   readonly lapsed: number;
   readonly heldSince?: number;
   readonly lastCall?: { readonly from: number; readonly until: number };
+  readonly supplyLeft?: number;
 }
 
 export class Organizer {

@@ -1,4 +1,5 @@
 /** Plays sales with the real controller, and compares what pages would have announced with what came true. */
+import type { DripClaims } from "@vestibule/contracts/statements";
 import { etaRange, type EtaRange } from "@vestibule/drip/estimate";
 import { slotOf } from "@vestibule/drip/line";
 import { VirtualLine } from "@vestibule/mint/test/support/virtual-line.ts";
@@ -17,7 +18,8 @@ export interface Announcement extends EtaRange {
   readonly isOvertaken: boolean;
 }
 
-export type Estimate = typeof etaRange;
+/** What a fan is told who looks: `undefined`, nothing. */
+export type Estimate = (n: number, view: DripClaims, now: number) => EtaRange | undefined;
 
 /** One sale: whoever waits looks every quarter of a minute, until their slot is committed. */
 export async function announcementsOf(
@@ -25,8 +27,33 @@ export async function announcementsOf(
   seed: number,
   estimate: Estimate = etaRange,
 ): Promise<readonly Announcement[]> {
-  const random = new SeededRandomness(seed);
-  const rate = random.integer(RATES);
+  const said: { n: number; at: number; range: EtaRange }[] = [];
+  const { turns, broken } = await playSale(scenario, seed, (n, view, at) => {
+    const range = estimate(n, view, at);
+    if (range !== undefined) said.push({ n, at, range });
+  });
+  return said.flatMap(({ n, at, range }) => {
+    const turn = turns.get(n);
+    if (turn === undefined) return [];
+    const isOvertaken = broken.some((moment) => at <= moment && moment < turn);
+    return [{ ...range, turnMs: turn - at, isOvertaken }];
+  });
+}
+
+interface Played {
+  /** When the first slot of each fan opened; epoch milliseconds. */
+  readonly turns: ReadonlyMap<number, number>;
+  /** When something unannounced happened. */
+  readonly broken: readonly number[];
+}
+
+/** @param look called for each fan who waits, as often as fans look */
+async function playSale(
+  scenario: Scenario,
+  seed: number,
+  look: (n: number, view: DripClaims, now: number) => void,
+): Promise<Played> {
+  const rate = new SeededRandomness(seed).integer(RATES);
   const waiting = rate * LINE_MINUTES;
   const line = await VirtualLine.start(
     { ratePerMinute: rate, ...scenario.settings?.(rate) },
@@ -37,44 +64,36 @@ export async function announcementsOf(
   const fans = Array.from({ length: FANS }, (_, index) =>
     Math.ceil((waiting * (index + 1)) / FANS),
   );
-  const said: { n: number; at: number; range: EtaRange }[] = [];
   const deeds = [...(scenario.happens ?? [])];
   const broken: number[] = [];
   let owed = 0;
+  const next = (): number => line.line.record.progress.line.nextNumber;
   await line.tick();
-  for (let step = 0; line.line.record.progress.line.nextNumber <= waiting; step += 1) {
-    if (step * STEP_MS > 3 * LINE_MINUTES * 60_000)
-      throw new Error(`the line stands, seed ${seed}`);
-    const passed = line.clock.now() - begun;
-    if (deeds[0] !== undefined && passed >= deeds[0].at * LINE_MINUTES * 60_000) {
+  while (next() <= waiting) {
+    const passed = (line.clock.now() - begun) / (LINE_MINUTES * 60_000);
+    if (passed > 3) throw new Error(`the line stands, seed ${seed}`);
+    if (deeds[0] !== undefined && passed >= deeds[0].at) {
       if (!scenario.isCalm) broken.push(line.clock.now());
       await deeds.shift()?.what(line, rate);
     }
-    const due = Math.floor(
-      ((line.line.record.progress.line.nextNumber - 1) * (scenario.owedPercent ?? 0)) / 100,
-    );
+    const due = Math.floor(((next() - 1) * (scenario.owedPercent ?? 0)) / 100);
     if (due > owed) await line.oweSlots(line.missed.splice(0, due - owed));
     owed = due;
     const view = line.statement();
-    const now = line.clock.now();
-    for (const n of fans) {
-      if (n <= view.committed) continue;
-      const range = estimate(n, view, now);
-      if (range !== undefined) said.push({ n, at: now, range });
-    }
+    for (const n of fans) if (n > view.committed) look(n, view, line.clock.now());
     await line.pass(STEP_MS);
   }
-  // The first one: whoever is owed another has had theirs.
+  return { turns: turnsOf(line, fans), broken };
+}
+
+/** The first slot of each: whoever is owed another has had theirs. */
+function turnsOf(line: VirtualLine, fans: readonly number[]): ReadonlyMap<number, number> {
   const segments = line.commitments().map(({ segment }) => segment);
-  const turnOf = (n: number): number | undefined =>
-    segments.map((segment) => slotOf([segment], n)).find((opens) => opens !== undefined);
-  const turns = new Map(fans.map((n) => [n, turnOf(n)]));
-  return said.flatMap(({ n, at, range }) => {
-    const turn = turns.get(n);
-    if (turn === undefined) return [];
-    const isOvertaken = broken.some((moment) => at <= moment && moment < turn);
-    return [{ ...range, turnMs: turn - at, isOvertaken }];
+  const turns = fans.flatMap((n) => {
+    const opens = segments.map((segment) => slotOf([segment], n)).find((at) => at !== undefined);
+    return opens === undefined ? [] : [[n, opens] as const];
   });
+  return new Map(turns);
 }
 
 export interface Accuracy {

@@ -1,4 +1,5 @@
 /** Sales over which estimates are measured: what happens in them, and whether the line was told of it. */
+import type { Growth } from "@vestibule/client/honesty";
 import type { EventSettings } from "@vestibule/contracts/event-settings";
 import type { VirtualLine } from "@vestibule/mint/test/support/virtual-line.ts";
 
@@ -21,6 +22,8 @@ export interface Scenario {
     readonly at: number;
     readonly what: (line: VirtualLine, rate: number) => Promise<void>;
   }[];
+  /** The reason that nearly all are given whose wait grows; absent: hardly any wait does. */
+  readonly expected?: Growth;
   /** Of a hundred who come, so many are owed another slot: faults of ours that are made good. */
   readonly owedPercent?: number;
 }
@@ -86,6 +89,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "unannounced: the rate is halved in the middle; 20 % do not come",
     isCalm: false,
+    expected: "slower",
     noShow: () => 20,
     happens: [
       { at: 0.4, what: (line, rate) => line.change({ ratePerMinute: Math.ceil(rate / 2) }) },
@@ -98,8 +102,22 @@ export const SCENARIOS: readonly Scenario[] = [
     happens: [{ at: 0.4, what: (line, rate) => line.change({ ratePerMinute: 2 * rate }) }],
   },
   {
+    name: "unannounced: everybody who missed their turn is served again, at once; 40 % do not come",
+    isCalm: false,
+    expected: "others",
+    noShow: () => 40,
+    happens: [{ at: 0.3, what: (line) => line.oweSlots(line.missed.splice(0)) }],
+  },
+  {
+    name: "unannounced: people begin to come; 60 % do not come, then 5 %",
+    isCalm: false,
+    expected: "fuller",
+    noShow: (share) => (share < 0.5 ? 60 : 5),
+  },
+  {
     name: "unannounced: two holds of two minutes; 20 % do not come",
     isCalm: false,
+    expected: "stopped",
     noShow: () => 20,
     happens: [0.2, 0.5].map((at) => ({
       at,

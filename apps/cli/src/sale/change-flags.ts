@@ -26,6 +26,8 @@ export interface SaleFlags {
   readonly maxAdmissions?: number | "none" | undefined;
   readonly endsAt?: Moment | undefined;
   readonly notice?: string | undefined;
+  readonly priceRange?: string | undefined;
+  readonly tellLeft?: boolean | undefined;
   readonly presence?: Presence | undefined;
   readonly bypass?: BypassRule[] | undefined;
 }
@@ -76,6 +78,18 @@ export const SALE_FLAGS = {
     placeholder: "text",
     optional: true,
   },
+  priceRange: {
+    kind: "parsed",
+    parse: String,
+    brief: "What it costs, for everybody who waits",
+    placeholder: "text",
+    optional: true,
+  },
+  tellLeft: {
+    kind: "boolean",
+    brief: "Whether those who wait are told about how much is left",
+    optional: true,
+  },
   presence: {
     kind: "enum",
     values: PRESENCES,
@@ -114,6 +128,8 @@ export function changeOf(flags: SaleFlags, now: number): EventChange {
     maxAdmissions: flags.maxAdmissions === "none" ? null : flags.maxAdmissions,
     endsAt: flags.endsAt === undefined ? undefined : at(flags.endsAt),
     notice: flags.notice,
+    priceRange: flags.priceRange,
+    tellLeft: flags.tellLeft,
     presence: flags.presence,
     bypass: flags.bypass,
   };

@@ -14,7 +14,8 @@ export function previewLines(session: Session, preview: PreviewView): readonly s
   const width = human.columns;
   const { event, state, changes, takesHoldAt, at } = preview;
   const isDrip = changes.some(
-    ({ field }) => !["title", "notice", "presence", "bypass"].includes(field),
+    ({ field }) =>
+      !["title", "notice", "priceRange", "tellLeft", "presence", "bypass"].includes(field),
   );
   const facts: [string, string][] = [
     ...changes.map(({ field, before, after }): [string, string] => [

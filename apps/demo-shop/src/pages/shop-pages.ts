@@ -73,11 +73,14 @@ function wayToBuy({ event, stock, admitted, key, orderId }: EventPageOptions): H
   if (stock !== "away" && stock?.available === false) {
     return html`<p class="hint">All seats are taken. Thank you for waiting with us.</p>`;
   }
+  // Nobody is offered more than there is.
+  const left = (stock === "away" ? undefined : stock?.remaining) ?? Infinity;
+  const choices = QUANTITY_CHOICES.filter((quantity) => quantity <= left);
   return html`<form method="post" action="${eventPath(event)}/buy">
     <input type="hidden" name="key" value="${key}" />
     <label for="quantity">Seats</label>
     <select id="quantity" name="quantity">
-      ${QUANTITY_CHOICES.map((quantity) => html`<option value="${quantity}">${quantity}</option>`)}
+      ${choices.map((quantity) => html`<option value="${quantity}">${quantity}</option>`)}
     </select>
     <button class="button" type="submit">Buy</button>
     <p class="hint">One purchase for each place in line. Pressing twice buys once.</p>

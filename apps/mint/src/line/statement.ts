@@ -32,6 +32,7 @@ export function dripClaims(
   const heldSince = facts.hold?.since;
   const lastCall = lastCallOf(record, now);
   const left = leftOf(record, now);
+  const owed = record.demand.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   const computed = servingNumber(record.segments, now, { heldSince, atLeast: progress.serving });
   return {
     iss: issuer,
@@ -45,6 +46,7 @@ export function dripClaims(
     serving: line.showServing(computed),
     committed: progress.line.nextNumber - 1,
     skips: skips(line),
+    ...(owed === 0 ? {} : { owed }),
     issued: rounded(line.issuedCount()),
     rate: rateAt(settings, now).ratePerMinute,
     ...speedOf(line, now),
