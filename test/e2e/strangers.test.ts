@@ -1,0 +1,13 @@
+/** What strangers must not reach: through a cache in front, from another site, from a frame, by what is written. */
+import { afterAll, beforeAll } from "vitest";
+
+import { cache } from "./strangers/cache.ts";
+import { type StrangersWorld, startWorld } from "./strangers/world.ts";
+
+let world: StrangersWorld;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world?.stop());
+
+cache(() => world);
