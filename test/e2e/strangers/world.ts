@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { type System, freePortBase, openEvent, startSystem } from "../start-system.ts";
 import { App } from "../support/app.ts";
 import { type BareEdge, startBareEdge } from "../support/bare-edge.ts";
+import { Organizer } from "../support/organizer.ts";
 import { type SharedCache, startSharedCache } from "../support/shared-cache.ts";
 
 /** `cached`: whoever claims is in at once. `held`: nobody's turn comes. */
@@ -48,6 +49,13 @@ export async function startWorld(): Promise<StrangersWorld> {
     const hosts = [`127.0.0.1:${cache.port}`, `127.0.0.1:${port}`];
     await openEvent(system.ready, { event, hosts, lifetimeSeconds: 600, ...settings });
   }
+  const markup = (part: string) => `</title></script><img src=x onerror=pwned("${part}")>`;
+  await openEvent(system.ready, {
+    ...{ event: "marked", title: markup("title"), notice: markup("notice"), ratePerMinute: 1 },
+    hosts: [`127.0.0.1:${cache.port}`],
+    looks: { texts: { en: { under: markup("words") } } },
+  });
+  await new Organizer(system.ready, "marked").hold("entries", markup("reason"));
   const edge = await startBareEdge(system, {
     port,
     vars: {
@@ -55,7 +63,7 @@ export async function startWorld(): Promise<StrangersWorld> {
       PURCHASE_URL: system.ready.purchase.replace("localhost", "127.0.0.1"),
     },
   });
-  for (const event of Object.keys(EVENTS)) await new App(site, event).known();
+  for (const event of [...Object.keys(EVENTS), "marked"]) await new App(site, event).known();
   return {
     ...{ system, edge, cache, site, shopped },
     stop: async () => {

@@ -38,8 +38,8 @@ export class Organizer {
     await this.#ask("PATCH", "", change, { "If-Match": now.headers.get("ETag") ?? "" });
   }
 
-  async hold(scope: "entries" | "all" = "entries"): Promise<void> {
-    await this.#ask("POST", "/hold", { scope });
+  async hold(scope: "entries" | "all" = "entries", reason?: string): Promise<void> {
+    await this.#ask("POST", "/hold", { scope, ...(reason === undefined ? {} : { reason }) });
   }
 
   async resume(): Promise<void> {

@@ -33,7 +33,7 @@ export async function startSharedCache(behind: number): Promise<SharedCache> {
   async function answer(incoming: IncomingMessage, body: Buffer): Promise<Answer> {
     const { method = "GET", url = "/", headers } = incoming;
     const key = `${headers.host}${url}`;
-    const asked = { method, url, headers: headers as Record<string, string> };
+    const asked = { method, url, headers };
     const found = kept.get(key)?.find(({ policy }) => policy.satisfiesWithoutRevalidation(asked));
     if (found !== undefined) {
       hits.push(`${method} ${key}`);
@@ -49,7 +49,7 @@ export async function startSharedCache(behind: number): Promise<SharedCache> {
     if (!isSafe && fresh.status < 400) kept.delete(key);
     const policy = new CachePolicy(
       asked,
-      { status: fresh.status, headers: fresh.headers as Record<string, string> },
+      { status: fresh.status, headers: fresh.headers },
       { shared: true },
     );
     // A part, or nothing to keep, is no whole answer.
