@@ -37,10 +37,12 @@ function readLooks(file: string): Result<Looks, readonly Mistake[]> {
 const looks = readLooks(positionals[0] ?? "looks.json");
 if (looks.ok) {
   await buildPageAssets();
-  const { previewPage } = await import("./preview-page.ts");
+  const { leftOut, previewPage } = await import("./preview-page.ts");
   const { title, accent, language: tag } = values;
   writeFileSync(values.out, await previewPage({ title, accent, tag, looks: looks.value }));
   console.log(`${values.out}: open it in a browser`);
+  for (const [language, parts] of await leftOut({ title, accent, looks: looks.value }))
+    console.log(`${language}: no room for ${parts.join(" and ")}, which is left out`);
 } else {
   for (const { field, message } of looks.refusal) console.error(`${field || "looks"}: ${message}`);
   process.exitCode = 1;

@@ -1,4 +1,5 @@
 /** The page in several states, each in a frame, light and dark. */
+import { LANGUAGES } from "@vestibule/contracts/languages";
 import type { Looks } from "@vestibule/contracts/looks";
 import type { DripView, ManifestEvent } from "@vestibule/contracts/statements";
 import { escape } from "../src/page/escape.ts";
@@ -21,14 +22,15 @@ const opensIn = (ms: number): Partial<DripView> => ({
   segments: [{ base: NUMBER, count: 1, from: NOW + ms, until: NOW + ms + 1_000 }],
   committed: NUMBER,
 });
-const STATES: readonly (readonly [
-  name: string,
-  drip: Partial<DripView>,
-  more?: Partial<Moment>,
-])[] = [
+type Standing = Moment["standing"];
+const STATES: readonly (readonly [name: string, drip: Partial<DripView>, standing?: Standing])[] = [
   ["In line", {}],
   ["Exact time known", opensIn(MINUTE_MS)],
-  ["Your turn", opensIn(-MINUTE_MS), { claimed: { opensAt: NOW - MINUTE_MS, closesAt: NOW } }],
+  [
+    "Your turn",
+    opensIn(-MINUTE_MS),
+    { number: NUMBER, claimed: { opensAt: NOW - MINUTE_MS, closesAt: NOW } },
+  ],
   ["Missed", {}, { missed: true }],
   ["Sold out", { state: "soldout" }, { number: undefined }],
   ["Ended", { state: "ended" }],
@@ -42,8 +44,8 @@ const SCHEMES = [
 
 export async function previewPage(previewed: Previewed): Promise<string> {
   const frames: string[] = [];
-  for (const [name, drip, more] of STATES) {
-    const page = await pageIn(previewed, drip, more);
+  for (const [name, drip, standing] of STATES) {
+    const page = await pageIn(previewed, drip, standing);
     for (const [scheme, media] of SCHEMES) {
       const shown = page.replaceAll("@media(prefers-color-scheme:dark)", `@media ${media}`);
       frames.push(
@@ -62,25 +64,41 @@ export async function previewPage(previewed: Previewed): Promise<string> {
 }
 
 async function pageIn(
-  { title, accent, looks, tag }: Previewed,
+  previewed: Previewed,
   drip: Partial<DripView>,
-  more: Partial<Moment> = {},
+  standing: Standing = { number: NUMBER },
 ): Promise<string> {
+  const event = eventOf(previewed);
+  const { tag } = previewed;
+  const known: DripView = {
+    ...{ event: "preview", iat: NOW / 1_000, exp: NOW / 1_000 + 60, at: NOW, seq: 1 },
+    ...{ state: "open", segments: [], serving: 12, committed: 12, skips: [], cuts: [] },
+    ...{ issued: 5_000, rate: 60, notice: "", endsAt: event.endsAt },
+    ...drip,
+  };
+  const { page } = await renderPage({ event, tag, now: NOW, drip: known, standing });
+  const html = Buffer.from(page).toString();
+  // As it is while its script runs, which does not in a frame.
+  return html.replace("<html ", '<html class="js" ').replace(/<noscript>.*?<\/noscript>/s, "");
+}
+
+function eventOf({ title, accent, looks }: Omit<Previewed, "tag">): ManifestEvent {
   const endsAt = NOW + 1_000 * MINUTE_MS;
-  const event: ManifestEvent = {
+  return {
     ...{ event: "preview", title, accent, looks, endsAt, holdingStatus: 200 },
     ...{ hosts: [], paths: [], bypass: [], homePath: "/" },
     ...{ lifetimeSeconds: 600, claimWindowSeconds: 180 },
   };
-  const known: DripView = {
-    ...{ event: "preview", iat: NOW / 1_000, exp: NOW / 1_000 + 60, at: NOW, seq: 1 },
-    ...{ state: "open", segments: [], serving: 12, committed: 12, skips: [], cuts: [] },
-    ...{ issued: 5_000, rate: 60, notice: "", endsAt },
-    ...drip,
-  };
-  const html = Buffer.from(
-    await renderPage({ event, tag, now: NOW, number: NUMBER, drip: known, ...more }),
-  ).toString();
-  // As it is while its script runs, which does not in a frame.
-  return html.replace("<html ", '<html class="js" ').replace(/<noscript>.*?<\/noscript>/s, "");
+}
+
+/** By language, what of the looks it has no room for; only those are named that leave anything out. */
+export async function leftOut(
+  previewed: Omit<Previewed, "tag">,
+): Promise<readonly (readonly [tag: string, parts: readonly string[]])[]> {
+  const event = eventOf(previewed);
+  const all = LANGUAGES.map(async (tag) => {
+    const rendered = await renderPage({ event, tag, now: NOW, standing: {} });
+    return [tag, rendered.leftOut] as const;
+  });
+  return (await Promise.all(all)).filter(([, parts]) => parts.length > 0);
 }

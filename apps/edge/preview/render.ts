@@ -1,33 +1,24 @@
 /** The page of one moment, as the edge writes it, without a mint, a sale or a visitor. */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
-import { type ViewInput, viewOf } from "@vestibule/client/view";
 import { languageOf } from "../src/page/languages.ts";
 import { lookOf } from "../src/page/look.ts";
-import { pageHtml } from "../src/page/markup.ts";
-import { ownWords } from "../src/page/own-texts.ts";
-import { pageBody } from "../src/page/page-body.ts";
-import { wordsOf } from "../src/page/words.ts";
-import { settingsOf } from "../src/page/write-page.ts";
-import { formatsOf } from "../src/page/zoned.ts";
+import { type Known, pageOf } from "../src/page/page-of.ts";
 
-export interface Moment extends Omit<ViewInput, "settings"> {
+export interface Moment extends Pick<Known, "now" | "drip" | "standing"> {
   readonly event: ManifestEvent;
   /** A language of the page (BCP 47). */
   readonly tag: string;
 }
 
-/** The whole page, style sheet and script in it, as UTF-8. */
-export async function renderPage({ event, tag, drip, ...standing }: Moment): Promise<Uint8Array> {
-  const language = languageOf(tag);
-  const settings = settingsOf(event);
-  const view = viewOf({ ...standing, settings, drip });
-  const formats = formatsOf("UTC", { locale: tag, now: standing.now });
-  const { under, own } = ownWords(event, tag);
-  const html = pageHtml({
-    ...{ view, language, look: await lookOf(event), under, returnPath: event.homePath },
-    words: wordsOf(view, { texts: language.texts, formats, own }, event.title),
-    unsent: false,
-    data: { ...standing, settings, title: event.title, locale: tag, own },
-  });
-  return pageBody(html, language.bytes);
+/** The whole page, style sheet and script in it, as UTF-8; and what of its looks this language has no room for. */
+export async function renderPage({
+  tag,
+  ...moment
+}: Moment): Promise<{ readonly page: Uint8Array; readonly leftOut: readonly string[] }> {
+  const choice = { language: languageOf(tag), locale: tag };
+  const { event } = moment;
+  const look = await lookOf(event, choice);
+  const { homePath: returnPath } = event;
+  const page = pageOf({ ...moment, choice, look, returnPath, unsent: false, zone: () => "UTC" });
+  return { page, leftOut: look.leftOut };
 }

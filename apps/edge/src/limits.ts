@@ -85,6 +85,10 @@ export const CONNECTION_NAMES_MAX = 32;
 /** Pages of one event that are kept for those who ask for the same within a second. */
 export const SHARED_PAGES_MAX = 32;
 
+/** A whole page, compressed, and what of it is kept for what it says of its moment: notice, facts, a long address. */
+export const PAGE_BYTES_MAX = 14_336;
+export const PAGE_MOMENT_BYTES = 256;
+
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;
 /** Such headers that are remembered: texts, and characters of each. */

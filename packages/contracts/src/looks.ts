@@ -3,18 +3,13 @@
  * a template may hold, and which colours can be read, `packages/looks` says.
  */
 import * as z from "zod/mini";
+import { LANGUAGES } from "./languages.ts";
 import {
   LOGO_ALT_CHARS_MAX,
   LOGO_CHARS_MAX,
   LOOKS_TEXT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from "./limits.ts";
-
-/** Languages that the page speaks, by their BCP 47 names. */
-export const PAGE_LANGUAGES = [
-  ...(["ar", "de", "en", "es", "fr", "he", "hi", "it", "ja"] as const),
-  ...(["ko", "nl", "pl", "pt", "ru", "tr", "uk", "zh"] as const),
-] as const;
 
 /** One line that stays where it stands: nothing in it turns the direction of what comes after. */
 const words = (charsMax: number) =>
@@ -62,7 +57,7 @@ export const looksSchema = z.strictObject({
     z.strictObject({ light: z.optional(schemeColours), dark: z.optional(schemeColours) }),
   ),
   /** By language. */
-  texts: z.optional(z.partialRecord(z.enum(PAGE_LANGUAGES), looksTexts)),
+  texts: z.optional(z.partialRecord(z.enum(LANGUAGES), looksTexts)),
   /** HTML around the room, which stands where it says `{{room}}`. */
   template: z.optional(z.string().check(z.maxLength(TEMPLATE_CHARS_MAX))),
 });

@@ -33,9 +33,9 @@ export async function holdingPage(visit: Visit, page: HoldingPage): Promise<Resp
   // Nothing else would be of use: nobody goes in here. But for cookies, whose want outlasts it.
   const isFault = edge.feed.clock.isWrong && page.condition !== "cookies";
   const standing = isStranger(visit) ? NOTHING : await readStanding(visit, page, isFault);
-  const known = lookOf(event);
-  const look = known instanceof Promise ? await known : known;
   const choice = chosenLanguage(visit, event);
+  const known = lookOf(event, choice);
+  const look = known instanceof Promise ? await known : known;
   const telling = {
     ...{ event, standing, choice, look, returnPath: page.returnPath },
     drip: edge.feed.drip(event.event),

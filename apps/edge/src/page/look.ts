@@ -1,62 +1,92 @@
-/** How the page of one event looks, and the content policy that lets exactly that happen. */
+/** How the page of one event looks in one language, and the content policy that lets exactly that happen. */
 import { looksStyle, scriptSource, styleSource } from "#page-assets";
+import type { ManifestLooks } from "@vestibule/contracts/looks";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { isLogo } from "@vestibule/looks/logo-form";
 import { paletteCss, paletteOf } from "@vestibule/looks/palette";
 import { templateRegions } from "@vestibule/looks/template-form";
+import { PAGE_BYTES_MAX, PAGE_MOMENT_BYTES } from "../limits.ts";
 import { timing } from "../problem.ts";
+import type { Choice } from "./choice.ts";
 import { escape } from "./escape.ts";
+import type { LookParts } from "./markup.ts";
+import { pageOf } from "./page-of.ts";
 
-export interface Look {
-  /** A style sheet of its own, before the one that all pages share. */
-  readonly css: string;
+export interface Look extends LookParts {
   /** Of every page of the event. What may run is named in them by its hash, and so the same for all (ADR 23). */
   readonly headers: Headers;
-  /** HTML of the header, before and after the line of the organizer's own words, and of the foot. */
-  readonly header: string;
-  readonly before: string;
-  readonly after: string;
+  /** What this language has no room for. */
+  readonly leftOut: readonly string[];
 }
 
-const looks = new WeakMap<ManifestEvent, Look>();
+const looks = new WeakMap<ManifestEvent, Map<string, Look>>();
 
-/** Of each event of the present manifest: worked out once. */
-export function lookOf(event: ManifestEvent): Look | Promise<Look> {
-  return looks.get(event) ?? workOut(event);
+/** Of each event of the present manifest: worked out once in each language. */
+export function lookOf(event: ManifestEvent, choice: Choice): Look | Promise<Look> {
+  return looks.get(event)?.get(choice.language.tag) ?? workOut(event, choice);
 }
 
-async function workOut(event: ManifestEvent): Promise<Look> {
-  const css = cssOf(event);
-  const look = { css, headers: headersOf(policyOf(await sourceOf(css))), ...regionsOf(event) };
-  looks.set(event, look);
+async function workOut(event: ManifestEvent, choice: Choice): Promise<Look> {
+  const { parts, leftOut } = await fitting(event, choice);
+  const headers = headersOf(policyOf(await sourceOf(parts.css)));
+  const look = { ...parts, headers, leftOut };
+  const known = looks.get(event) ?? new Map<string, Look>();
+  looks.set(event, known.set(choice.language.tag, look));
   return look;
 }
 
-function cssOf({ accent, looks: own }: ManifestEvent): string {
-  const colours = paletteCss(paletteOf(accent, own?.colours));
-  const isPlain = [own?.logo, own?.texts, own?.template].every((part) => part === undefined);
-  return isPlain ? colours : colours + looksStyle;
+type Weighty = "template" | "logo";
+
+/** A page is one response of a bounded length: what its language leaves no room for is left out, the template first. */
+async function fitting(
+  event: ManifestEvent,
+  choice: Choice,
+): Promise<{ readonly parts: LookParts; readonly leftOut: readonly Weighty[] }> {
+  let own = event.looks ?? {};
+  const leftOut: Weighty[] = [];
+  for (const name of ["template", "logo"] as const) {
+    if (own[name] === undefined) continue;
+    const parts = partsOf(event, own);
+    if (await isShort(pageOf({ ...SAMPLE, event, choice, look: parts }))) return { parts, leftOut };
+    own = { ...own, [name]: undefined };
+    leftOut.push(name);
+  }
+  return { parts: partsOf(event, own), leftOut };
+}
+
+/** Somebody in line; what else a page says of its moment has room beside it. */
+const SAMPLE = {
+  ...{ now: 0, standing: { number: 1_000_000 }, returnPath: "/", unsent: false },
+  zone: () => "UTC",
+};
+
+/** Compressed as a network does it. */
+async function isShort(page: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const compressed = new Blob([page]).stream().pipeThrough(new CompressionStream("gzip"));
+  const { byteLength } = await new Response(compressed).arrayBuffer();
+  return byteLength + PAGE_MOMENT_BYTES < PAGE_BYTES_MAX;
+}
+
+function partsOf({ accent, title }: ManifestEvent, own: ManifestLooks): LookParts {
+  const colours = paletteCss(paletteOf(accent, own.colours));
+  const isPlain = [own.logo, own.texts, own.template].every((part) => part === undefined);
+  return { css: isPlain ? colours : colours + looksStyle, ...regionsOf(title, own) };
 }
 
 /** The mint has checked them; whatever has not their form all the same is left out. */
-function regionsOf({
-  title,
-  looks: own,
-}: ManifestEvent): Pick<Look, "header" | "before" | "after"> {
+function regionsOf(
+  title: string,
+  { logo = "", logoAlt = "", template = "" }: ManifestLooks,
+): Omit<LookParts, "css"> {
   const titled = `<span dir="auto">${escape(title)}</span>`;
-  const { logo = "", logoAlt = "" } = own ?? {};
   const picture = isLogo(logo)
     ? `<img class="logo" src="${escape(logo)}" alt="${escape(logoAlt)}">`
     : "";
-  const { before, after } = templateRegions(own?.template ?? "") ?? { before: "", after: "" };
+  const { before, after } = templateRegions(template) ?? { before: "", after: "" };
   const filled = before.replace("{{logo}}", () => picture).replace("{{title}}", () => titled);
-  return before.includes("{{title}}")
-    ? { header: filled, before: "", after }
-    : {
-        header: `${before.includes("{{logo}}") ? "" : picture}<p class="title">${titled}</p>`,
-        before: filled,
-        after,
-      };
+  if (before.includes("{{title}}")) return { header: filled, before: "", after };
+  const above = before.includes("{{logo}}") ? "" : picture;
+  return { header: `${above}<p class="title">${titled}</p>`, before: filled, after };
 }
 
 function headersOf(policy: string): Headers {

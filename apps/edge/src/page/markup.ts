@@ -4,7 +4,6 @@ import type { View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import { escape } from "./escape.ts";
 import type { Language } from "./languages.ts";
-import type { Look } from "./look.ts";
 import type { OwnTexts } from "./own-texts.ts";
 import type { Words } from "./words.ts";
 
@@ -19,11 +18,21 @@ export interface PageData extends PlaceData {
   readonly own?: OwnTexts | undefined;
 }
 
+/** What an event's own looks make of a page (`look.ts`): its style sheet, and regions of HTML that are what they should be. */
+export interface LookParts {
+  /** Before the one that all pages share. */
+  readonly css: string;
+  /** Of the header, before and after the line of the organizer's own words; and of the foot. */
+  readonly header: string;
+  readonly before: string;
+  readonly after: string;
+}
+
 export interface PageParts {
   readonly language: Language;
   readonly view: View;
   readonly words: Words;
-  readonly look: Look;
+  readonly look: LookParts;
   /** The organizer's words under the title, in this language. */
   readonly under: string;
   readonly returnPath: string;

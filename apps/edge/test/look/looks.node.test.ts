@@ -1,13 +1,8 @@
 /** The page in an organizer's looks: what gets into it, and how much. */
 import { readFileSync } from "node:fs";
 import { deflateRawSync, gzipSync } from "node:zlib";
-import { languageFiles } from "#page-assets";
-import {
-  PAGE_LANGUAGES,
-  type Looks,
-  looksSchema,
-  type ManifestLooks,
-} from "@vestibule/contracts/looks";
+import { type Looks, looksSchema, type ManifestLooks } from "@vestibule/contracts/looks";
+import { LANGUAGES } from "@vestibule/contracts/languages";
 import { parse as read } from "@vestibule/contracts/parse";
 import type { DripView } from "@vestibule/contracts/statements";
 import { checkLooks } from "@vestibule/looks/check-looks";
@@ -27,10 +22,10 @@ const drip: DripView = {
 const page = (looks: ManifestLooks | undefined, { tag = "en", title = EVENT.title } = {}) =>
   renderPage({
     event: { ...EVENT, title, ...(looks === undefined ? {} : { looks }) },
-    ...{ tag, now: NOW, number: 1_204_118, drip },
+    ...{ tag, now: NOW, standing: { number: 1_204_118 }, drip },
   });
 const htmlOf = async (...input: Parameters<typeof page>) =>
-  Buffer.from(await page(...input)).toString();
+  Buffer.from((await page(...input)).page).toString();
 
 const example = (): Looks => {
   const looks = read(looksSchema, JSON.parse(readFileSync("docs/examples/looks.json", "utf8")));
@@ -66,10 +61,6 @@ function found(html: string): Found {
   return all;
 }
 
-test("the languages in which an organizer may say something are those of the page", () => {
-  expect(Object.keys(languageFiles).toSorted()).toEqual([...PAGE_LANGUAGES].toSorted());
-});
-
 describe("looks of an organizer's own", () => {
   it("docs: the example passes, and is kept as it is", () => {
     expect(checkLooks(example(), options)).toEqual({ ok: true, value: example() });
@@ -80,11 +71,11 @@ describe("looks of an organizer's own", () => {
     const english = await htmlOf(looks);
     expect(english).toContain('alt="Museum Night"');
     expect(english).toContain("Saturday, 12 May");
-    expect(english).toContain("You go in by yourself when it is your turn. Have your membership");
+    expect(english).toContain("You go in by yourself when it is your turn. Members: have");
     expect(english).not.toContain("Samstag");
     expect(await htmlOf(looks, { tag: "de" })).toContain("Samstag, 12. Mai");
     const french = await htmlOf(looks, { tag: "fr" });
-    expect(french).not.toMatch(/Saturday|Samstag|membership/);
+    expect(french).not.toMatch(/Saturday|Samstag|Members/);
   });
 
   it("without a template have logo and title above, and without any the title alone", async () => {
@@ -171,6 +162,27 @@ describe("AO-06: whatever stands in the manifest", () => {
   });
 });
 
+describe("what a language has no room for", () => {
+  it("is left out, the template before the logo, and the page is whole without it", async () => {
+    const { logo, logoAlt } = example();
+    const heavy = (length: number) =>
+      `<p>${Array.from({ length }, (_, at) => ((at * 48_271) % 65_521).toString(36)).join(" ")}</p>{{room}}`;
+    const big = await page({ logo, logoAlt, template: heavy(1_000) });
+    expect(big.leftOut).toEqual(["template"]);
+    expect(Buffer.from(big.page).toString()).toMatch(/<header><img class="logo"/);
+    const bigger = `${logo}${heavy(1_000)}`;
+    expect((await page({ logo: bigger, logoAlt, template: heavy(1_000) })).leftOut).toEqual([
+      "template",
+      "logo",
+    ]);
+    expect((await page({ logo: bigger, logoAlt })).leftOut).toEqual(["logo"]);
+  });
+
+  it("is nothing of the example in English", async () => {
+    expect((await page(example())).leftOut).toEqual([]);
+  });
+});
+
 describe("the page in the largest looks", () => {
   /** What compresses worst of what is allowed, as much of it as the mint takes. */
   const largest = (make: (size: number) => Looks): Looks => {
@@ -223,17 +235,15 @@ describe("the page in the largest looks", () => {
       (size) => ({
         colours: COLOURS,
         template: `<p>${words.slice(0, size)}</p>{{room}}`,
-        texts: Object.fromEntries(
-          PAGE_LANGUAGES.map((tag) => [tag, { under: "ÄÖ", waiting: "ÄÖ" }]),
-        ),
+        texts: Object.fromEntries(LANGUAGES.map((tag) => [tag, { under: "ÄÖ", waiting: "ÄÖ" }])),
       }),
     ],
   ])(
     "%s is below 14,336 bytes in every language, compressed as a CDN does it",
     async (_what, make) => {
       const looks = largest(make);
-      for (const tag of PAGE_LANGUAGES) {
-        const bytes = gzipSync(await page(looks, { tag }), { level: 6 }).length;
+      for (const tag of LANGUAGES) {
+        const bytes = gzipSync((await page(looks, { tag })).page, { level: 6 }).length;
         expect(bytes, `${tag}: ${bytes} bytes`).toBeLessThan(14_336);
       }
     },
