@@ -64,14 +64,21 @@ export async function buildPageAssets(): Promise<void> {
   const script = await smaller(await bundle("src/page/client/main.ts"));
   const style = await bundle("src/page/style.css");
   const looksStyle = await bundle("src/page/looks.css");
-  for (const text of [script, style, looksStyle]) {
+  const proveScript = await bundle("src/page/client/prove/main.ts");
+  for (const text of [script, style, looksStyle, proveScript]) {
     if (/<\/(script|style)/i.test(text)) throw new Error("an asset would end its own element");
   }
-  const sources = { scriptSource: sourceOf(script), styleSource: sourceOf(style) };
+  const sources = {
+    scriptSource: sourceOf(script),
+    styleSource: sourceOf(style),
+    // One element holds both.
+    proveSource: sourceOf(proveScript + script),
+  };
   const source = Object.entries({
     script,
     style,
     looksStyle,
+    proveScript,
     ...sources,
     languageFiles: languageFiles(),
   })

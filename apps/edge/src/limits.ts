@@ -52,8 +52,16 @@ export const SERVICE_MEMO_CHARS_MAX = 262_144;
 export const WAITING_RETRY_SECONDS = 10;
 /** Something may come back: looked for as seldom as the page does. */
 export const SOLD_OUT_RETRY_SECONDS = 30;
-export const AWAY_RETRY_SECONDS_MIN = 3;
-export const AWAY_RETRY_SECONDS_MAX = 9;
+export const AWAY_RETRY_SECONDS = { min: 3, max: 9 } as const;
+export const AWAY_RETRY_SECONDS_MIN: number = AWAY_RETRY_SECONDS.min;
+
+/** Somebody over a limit: after the shorter of its two periods, spread. */
+export const LIMITED_RETRY_SECONDS = { min: 5, max: 14 } as const;
+/** Until the platform's limiter has answered; then nobody is limited. */
+export const LIMITER_DEADLINE_MS = 250;
+
+/** How long a proof of work is good, and how far the clocks of two locations may be apart for it: a poor phone takes minutes. */
+export const PROOF_SECONDS = 900;
 
 /** Keys that are older than this, because nobody asked lately, are asked for before they decide. */
 export const KEYS_STALE_MS = 1.25 * JWKS_REFRESH_MS;

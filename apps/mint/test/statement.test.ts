@@ -112,6 +112,7 @@ describe("the manifest", () => {
     const read = async () =>
       z.parse(manifestClaimsSchema, payload(await world.mint.leading().manifest()));
     expect((await read()).events).toMatchObject([{ event: "spring", claimWindowSeconds: 180 }]);
+    expect((await read()).events[0]).not.toHaveProperty("friction");
     world.clock.advance(86_400_000);
     expect((await read()).events).toHaveLength(1);
     world.clock.advance(30 * 86_400_000);
@@ -128,5 +129,18 @@ describe("the manifest", () => {
         { language: undefined, ...own },
       ]);
     }
+  });
+
+  it.each([
+    [{ limit: true, proofOfWorkBits: 0 }, undefined],
+    [{ limit: false }, { limit: false }],
+    [{ proofOfWorkBits: 18 }, { proofOfWorkBits: 18 }],
+  ])("tells of friction what differs from the defaults: %j", async (friction, told) => {
+    const world = await memoryWorld({ friction });
+    const { events } = z.parse(
+      manifestClaimsSchema,
+      payload(await world.mint.leading().manifest()),
+    );
+    expect(events[0]?.friction).toEqual(told);
   });
 });

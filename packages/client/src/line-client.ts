@@ -1,5 +1,11 @@
 /** The requests of whoever waits. A failure is a value: there is an answer to each. */
-import type { CreditUsed, EdgeClaimAnswer, EdgeJoinAnswer } from "@vestibule/contracts/line-api";
+import type {
+  CreditUsed,
+  EdgeClaimAnswer,
+  EdgeJoinAnswer,
+  ProofOfWork,
+} from "@vestibule/contracts/line-api";
+import { PROOF_HEADER } from "@vestibule/contracts/names";
 import type { DripView } from "@vestibule/contracts/statements";
 import type { TokenKeeper } from "./tokens.ts";
 
@@ -53,15 +59,23 @@ interface ProblemMembers {
   readonly creditUsed?: CreditUsed["creditUsed"] | undefined;
   /** Of a claim that came too late: the order of whoever has bought. */
   readonly order?: string | undefined;
+  /** Of a join: the work to be done before it, and in token mode the visitor to come again as. */
+  readonly proofOfWork?: ProofOfWork | undefined;
+  readonly visitor?: string | undefined;
   /** Of a join that came too early. */
   readonly joinableAt?: number | undefined;
+}
+
+export interface Proof extends Pick<ProofOfWork, "at"> {
+  readonly counter: string;
 }
 
 export interface LineClient {
   drip(): Promise<Reply<DripView>>;
   /** `GET` of what is below the event's address: `/me`, or the event itself. */
   ask<Body>(path: string): Promise<Reply<Body>>;
-  join(): Promise<Reply<EdgeJoinAnswer>>;
+  /** @param proof what was found for the work that the try before was asked for */
+  join(proof?: Proof): Promise<Reply<EdgeJoinAnswer>>;
   /** `said`: the fan has said that they are there. */
   claim(said: boolean): Promise<Reply<EdgeClaimAnswer>>;
 }
@@ -95,10 +109,12 @@ export function createLineClient(
   return {
     drip: () => call("/drip", { credentials: "omit", cache: "no-cache" }),
     ask: (path) => call(path, { ...mine, headers: shown() }),
-    async join() {
-      const request = { method: "POST", ...mine, headers: shown() } as const;
+    async join(proof) {
+      const proven = proof && { [PROOF_HEADER]: `${proof.at}.${proof.counter}` };
+      const request = { method: "POST", ...mine, headers: { ...shown(), ...proven } } as const;
       const reply = await call<EdgeJoinAnswer>("/tickets", request);
       if (reply.ok) tokens?.joined(reply.body);
+      else if (reply.visitor !== undefined) tokens?.named(reply.visitor);
       return reply;
     },
     async claim(said) {

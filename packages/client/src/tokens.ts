@@ -51,6 +51,11 @@ export class TokenKeeper {
     if (ticket !== known.ticket) this.#store.write({ visitor, ticket });
   }
 
+  /** A name, and no place yet. */
+  named(visitor: string): void {
+    this.#store.write({ ...this.#store.read(), visitor });
+  }
+
   claimed({ admission }: EdgeClaimAnswer): void {
     this.#store.write({ ...this.#store.read(), admission });
   }

@@ -35,6 +35,9 @@ export type PageState =
 /** Trouble between the page and the line; the place is not affected by any of it. */
 export type Condition = "unreachable" | "offline" | "clock" | "cookies";
 
+/** `proving`: this device works for its place. `limited`: too many on this network are joining at once. */
+export type Effort = "proving" | "limited";
+
 /** Of the manifest: what the page needs besides the drip. Moments in epoch milliseconds. */
 export interface PageSettings {
   readonly event: string;
@@ -68,6 +71,8 @@ export interface ViewInput {
   readonly order?: string | undefined;
   /** A purchase failed by a fault of ours: when the slot is over, a claim makes it good. */
   readonly credit?: boolean | undefined;
+  /** What a join takes besides asking: work, or the patience of a whole network. */
+  readonly effort?: Effort | undefined;
   /** The admission is in hand, for this slot. */
   readonly claimed?: { readonly opensAt: number; readonly closesAt: number } | undefined;
   /** The fan has said that they are there: for the slot that opens at this moment, or the first that a look at the line tells. */
@@ -107,6 +112,8 @@ export interface View {
   readonly said: boolean;
   /** What is in the way of it. */
   readonly condition?: Condition | undefined;
+  /** Of a join that takes longer. */
+  readonly effort?: Effort | undefined;
   /** Nobody can join: sold out, or over. */
   readonly isShut: boolean;
   /** The turn is over, whatever else there is to say. */
@@ -129,14 +136,14 @@ export function viewOf(input: ViewInput): View {
   const number = noWayBack ? undefined : input.number;
   const { notice = "", priceRange = "", left } = drip ?? {};
   const reason = state === "paused" ? (drip?.heldReason ?? "") : "";
-  const { order, condition } = input;
+  const { order, condition, effort } = input;
   const asks = drip?.presence === "confirm";
   const { saidFor } = input;
   const said = saidFor === "first" || (slot !== undefined && saidFor === slot.opensAt);
   const lastCall = drip && lastCallInMs(drip, now);
   const told = { notice, priceRange, left, reason, unlikely: false };
   const about = { settings, now, ...told, order, isShut, isLost, lastCallInMs: lastCall };
-  const base = { ...about, asks, said, condition, state, number, slot };
+  const base = { ...about, asks, said, condition, effort, state, number, slot };
   if (number === undefined || drip === undefined) {
     const soonestMs = number === undefined ? undefined : 0;
     return { ...base, soonestMs, fill: 0, target: targetOf(state, input, slot) };

@@ -2,9 +2,10 @@
  * The life of a place: joins, listens, claims and goes in. Everything it does follows from what it knows (`viewOf`);
  * timers only say when to look again, so whoever slept does each thing once.
  */
+import type { EdgeJoinAnswer, ProofOfWork } from "@vestibule/contracts/line-api";
 import { claimPlan } from "./claim-plan.ts";
 import type { Device } from "./device.ts";
-import type { LineClient } from "./line-client.ts";
+import type { LineClient, Reply } from "./line-client.ts";
 import { Looks } from "./looks.ts";
 import { type MintTime, createMintTime } from "./mint-time.ts";
 import {
@@ -33,6 +34,8 @@ export interface WaitingPorts {
   readonly device: Device;
   readonly line: LineClient;
   readonly shell: Shell;
+  /** Does the work that an event may ask for before a place, as `prove` of `proof.ts`; absent: such events cannot be joined. */
+  readonly prove?: ((work: ProofOfWork) => Promise<string>) | undefined;
 }
 
 export class Waiting {
@@ -136,7 +139,8 @@ export class Waiting {
 
   #join(): Promise<void> {
     return this.#do("join", async () => {
-      const reply = await this.#ports.line.join();
+      const reply = await this.#joinWithWork();
+      this.#place.known.effort = undefined;
       if (reply.ok) {
         this.#heard();
         if (this.#place.joined(reply.body.number)) this.#looks.quickly();
@@ -148,8 +152,23 @@ export class Waiting {
       } else if (reply.status === 410 || reply.status === 409) {
         this.#trouble.failed(OVER_RETRY_MS);
         if (reply.status === 409) this.#looks.soon();
+      } else if (reply.status === 429) {
+        // The network's joins are limited for a moment: nothing is wrong.
+        this.#trouble.failed(reply.retryAfterMs);
+        this.#place.known.effort = "limited";
       } else this.#failed(reply);
     });
+  }
+
+  /** Where the event asks for work before a place, it is done, and said. */
+  async #joinWithWork(): Promise<Reply<EdgeJoinAnswer>> {
+    const { line, prove } = this.#ports;
+    const reply = await line.join();
+    const work = reply.ok ? undefined : reply.proofOfWork;
+    if (work === undefined || prove === undefined) return reply;
+    this.#place.known.effort = "proving";
+    this.#repaint();
+    return line.join({ at: work.at, counter: await prove(work) });
   }
 
   #claim(): Promise<void> {

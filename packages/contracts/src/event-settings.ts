@@ -19,6 +19,7 @@ import {
   OVERDRIVE_PERCENT_MAX,
   OVERDRIVE_PERCENT_MIN,
   PRICE_RANGE_CHARS_MAX,
+  PROOF_OF_WORK_BITS_MAX,
   RATE_PER_MINUTE_MAX,
   RATE_PER_MINUTE_MIN,
   RATE_PLAN_ENTRIES_MAX,
@@ -126,6 +127,13 @@ export const PRESENCES = ["auto", "confirm"] as const;
 export type Presence = (typeof PRESENCES)[number];
 const presence = z.enum(PRESENCES);
 
+const friction = z.strictObject({
+  /** Whether locations limit joins by network and claims by place; absent: they do, where the platform lends them a limiter. */
+  limit: z.optional(z.boolean()),
+  /** Work before a new place: leading zero bits of a hash. Absent or 0: none. Each one doubles the work. */
+  proofOfWorkBits: z.optional(whole(0, PROOF_OF_WORK_BITS_MAX)),
+});
+
 const rate = whole(RATE_PER_MINUTE_MIN, RATE_PER_MINUTE_MAX);
 
 /** The rate from `at` on; with `ramp` it moves evenly from there to that of the next entry. */
@@ -224,6 +232,8 @@ const shape = {
   looks: z.optional(looksSchema),
   /** Of the page, for visitors whose browser asks for none that it has; absent: English. */
   language: z.optional(z.enum(LANGUAGES)),
+  /** Friction at the edge, against abuse; absent: limits, and no proof of work. */
+  friction: z.optional(friction),
 };
 
 /** The body of `POST /v1/admin/events`. Unknown members are refused. */
@@ -257,6 +267,8 @@ export const eventChangeSchema = z.partial(
     language: z.enum(LANGUAGES),
     /** All rules anew; every location goes by them within `REVOCATION_SECONDS_MAX`. */
     bypass: bypassRules,
+    /** As a whole: what it leaves out is as if it had never been set. */
+    friction,
   }),
 );
 export type EventChange = z.infer<typeof eventChangeSchema>;

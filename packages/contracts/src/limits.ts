@@ -48,6 +48,9 @@ export const EVENTS_MAX = 200;
 export const NETWORKS_PER_RULE_MAX = 32;
 export const SERVICES_PER_RULE_MAX = 16;
 
+/** Leading zero bits that an event may ask for before a join: some seconds on a desktop, minutes on a poor phone. */
+export const PROOF_OF_WORK_BITS_MAX = 24;
+
 /** An event's own looks of the page. Characters of each part; bytes of all, as JSON in UTF-8, and compressed as part of a page. */
 export const LOGO_CHARS_MAX = 3_000;
 export const LOGO_ALT_CHARS_MAX = 100;

@@ -71,6 +71,18 @@ export interface EdgeJoinAnswer {
   readonly ticket?: string;
 }
 
+/**
+ * Member `proofOfWork` of the 428 `proof-of-work-required`: a join needs a `counter` (decimal digits, at most 16) for which
+ * SHA-256 over the UTF-8 of `text` and the counter begins with `bits` zero bits. Sent as `Vestibule-Proof: {at}.{counter}`, by
+ * the same visitor, within some minutes. Beside it in token mode: `visitor`, to come again as.
+ */
+export interface ProofOfWork {
+  readonly bits: number;
+  readonly text: string;
+  /** Epoch seconds. */
+  readonly at: number;
+}
+
 /** Edge, `GET /_vestibule/events/{event}/me`. The times are there once the slot is committed. */
 export interface EdgePlace {
   readonly number: number;

@@ -13,6 +13,8 @@ export const MODE_HEADER = "Vestibule-Mode";
 export const SERVICE_HEADER = "Vestibule-Service";
 /** The same in the query, for callers that can be told an address and nothing else. The origin never sees it. */
 export const SERVICE_PARAMETER = "vestibule-service";
+/** Work that an event asks for before a new place: when it was asked for, a dot, and the counter that was found. */
+export const PROOF_HEADER = "Vestibule-Proof";
 export const IDEMPOTENCY_KEY_HEADER = "Idempotency-Key";
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";

@@ -31,6 +31,7 @@ export const PROBLEMS = {
   "idempotency-mismatch": { status: 422, title: "This key was used for another request" },
   "too-early": { status: 425, title: "It is not your turn yet" },
   "precondition-required": { status: 428, title: "The request must be conditional" },
+  "proof-of-work-required": { status: 428, title: "Joining this line takes some work first" },
   waiting: { status: 429, title: "There is a waiting room in front of this" },
   "too-many-requests": { status: 429, title: "Too many requests" },
   "head-too-large": { status: 431, title: "The request head is too large" },

@@ -134,6 +134,10 @@ export const manifestEventSchema = z.object({
       }),
     ),
   ),
+  /** What differs from the defaults. A location that knows nothing of it lets through: it is friction only. */
+  friction: z.optional(
+    z.object({ limit: z.optional(z.boolean()), proofOfWorkBits: z.optional(whole) }),
+  ),
 });
 export type ManifestEvent = z.infer<typeof manifestEventSchema>;
 

@@ -66,6 +66,16 @@ test("the page's language is one that there are texts for; none: as the page has
   }
 });
 
+test("friction has its own bounds, each part named", () => {
+  const refused = (friction: unknown) => refusedFields({ ...GOOD, friction });
+  expect(refused({ limit: false, proofOfWorkBits: 24 })).toEqual([]);
+  expect(refused({ limit: "no", proofOfWorkBits: 25 })).toEqual([
+    "friction.limit",
+    "friction.proofOfWorkBits",
+  ]);
+  expect(refused({ proofOfWorkBits: -1 })).toEqual(["friction.proofOfWorkBits"]);
+});
+
 const NUMBERS = [
   "ratePerMinute",
   "lifetimeSeconds",

@@ -6,6 +6,8 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { type Credentials, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
+import { limitJoin } from "../friction/limit.ts";
+import { askProof } from "../friction/proof.ts";
 import { COOKIES_OUTLIVE_EVENT_MS, SOLD_OUT_RETRY_SECONDS } from "../limits.ts";
 import { holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
@@ -43,6 +45,12 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
       : { ...place, issuedAt: place.issuedAt * 1000, status: 200 };
   if (kept !== undefined) edge.seen.counts.kept += 1;
   if (kept !== undefined && !kept.outgrown) return joined(joining, kept);
+  if (place === undefined) {
+    const unproven = askProof(visit, event, { visitor, tokenMode: credentials.tokenMode });
+    if (unproven !== undefined) return formOr(joining, introduced(joining, unproven));
+    const limited = await limitJoin(visit, event);
+    if (limited !== undefined) return formOr(joining, limited);
+  }
   const path = `/v1/events/${event.event}/tickets`;
   const body = { visitor, ...(place === undefined ? {} : { ticket: place.ticket }) };
   const reply = await edge.mint.post(path, body, visit);
@@ -70,7 +78,7 @@ interface Joining {
 
 /** What needs no mint to be refused. */
 async function refuseEarly(joining: Joining): Promise<Response | undefined> {
-  const { visit, event, credentials, visitor, returnPath } = joining;
+  const { visit, event, credentials, returnPath } = joining;
   const { edge, now, request } = visit;
   const ended = edge.feed.drip(event.event)?.claims.state === "ended" || now >= event.endsAt;
   if (ended) return formOr(joining, problem("event-ended"));
@@ -94,10 +102,15 @@ async function refuseEarly(joining: Joining): Promise<Response | undefined> {
           ...{ condition: "cookies", status: 400 },
         });
   // The page brings its own.
-  if (returnPath !== undefined) return refusal;
+  return returnPath === undefined ? introduced(joining, refusal) : refusal;
+}
+
+/** With a name for whoever has none yet: they are known by it when they come again. */
+function introduced({ visit, event, credentials, visitor }: Joining, refusal: Response): Response {
+  if (credentials.visitor !== undefined) return refusal;
   const until = event.endsAt + COOKIES_OUTLIVE_EVENT_MS;
   const tokens: Handover[] = [{ kind: "visitor", value: visitor, until }];
-  return handOver(refusal, tokens, { visit, event, tokenMode: false });
+  return handOver(refusal, tokens, { visit, event, tokenMode: credentials.tokenMode });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What the mint said no to, in the edge's words. */
 import type { ProblemCode } from "@vestibule/contracts/problems";
-import { AWAY_RETRY_SECONDS_MAX, AWAY_RETRY_SECONDS_MIN } from "../limits.ts";
+import { AWAY_RETRY_SECONDS } from "../limits.ts";
 import type { MintReply } from "../mint-client.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
@@ -39,10 +39,12 @@ export function clockWrong(visit: Visit, headers: Readonly<Record<string, string
 }
 
 /** `Retry-After` in seconds, so that not all come back in the same one. */
-export function spreadSeconds({ edge }: Visit): number {
+export function spreadSeconds(
+  { edge }: Visit,
+  { min, max }: { min: number; max: number } = AWAY_RETRY_SECONDS,
+): number {
   const [byte = 0] = edge.randomness.bytes(1);
-  const spread = AWAY_RETRY_SECONDS_MAX - AWAY_RETRY_SECONDS_MIN + 1;
-  return AWAY_RETRY_SECONDS_MIN + (byte % spread);
+  return min + (byte % (max - min + 1));
 }
 
 export function mintRefusal(visit: Visit, reply: MintReply & { kind: "refused" }): Response {

@@ -1,10 +1,11 @@
 /** How the page of one event looks in one language, and the content policy that lets exactly that happen. */
-import { looksStyle, scriptSource, styleSource } from "#page-assets";
+import { looksStyle, proveSource, scriptSource, styleSource } from "#page-assets";
 import type { ManifestLooks } from "@vestibule/contracts/looks";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { isLogo } from "@vestibule/looks/logo-form";
 import { paletteCss, paletteOf } from "@vestibule/looks/palette";
 import { templateRegions } from "@vestibule/looks/template-form";
+import { asksForWork } from "../friction/asks-for-work.ts";
 import { PAGE_BYTES_MAX, PAGE_MOMENT_BYTES } from "../limits.ts";
 import { timing } from "../problem.ts";
 import type { Choice } from "./choice.ts";
@@ -28,7 +29,7 @@ export function lookOf(event: ManifestEvent, choice: Choice): Look | Promise<Loo
 
 async function workOut(event: ManifestEvent, choice: Choice): Promise<Look> {
   const { parts, leftOut } = await fitting(event, choice);
-  const headers = headersOf(policyOf(await sourceOf(parts.css)));
+  const headers = headersOf(policyOf(await sourceOf(parts.css), asksForWork(event)));
   const look = { ...parts, headers, leftOut };
   const known = looks.get(event) ?? new Map<string, Look>();
   looks.set(event, known.set(choice.language.tag, look));
@@ -103,10 +104,10 @@ function headersOf(policy: string): Headers {
   });
 }
 
-function policyOf(cssSource: string): string {
+function policyOf(cssSource: string, isProving: boolean): string {
   return [
     "default-src 'none'",
-    `script-src ${scriptSource}`,
+    `script-src ${isProving ? proveSource : scriptSource}`,
     `style-src ${styleSource} ${cssSource}`,
     "img-src data:",
     "connect-src 'self'",

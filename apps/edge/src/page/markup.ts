@@ -14,6 +14,8 @@ export interface PageData extends PlaceData {
   readonly title: string;
   /** In which figures and times are written: the page's language, or its way in the visitor's country. */
   readonly locale: string;
+  /** Of events that ask for work before a place: said while it is done. */
+  readonly proving?: string | undefined;
   /** The organizer's words in this language. */
   readonly own?: OwnTexts | undefined;
 }
@@ -38,6 +40,8 @@ export interface PageParts {
   readonly returnPath: string;
   /** A form for the shop has come here instead: its sender is told. */
   readonly unsent: boolean;
+  /** The event asks for work before a place, which takes a script. */
+  readonly isProving: boolean;
   readonly data: PageData;
 }
 
@@ -99,8 +103,9 @@ const PLAIN: Partial<Record<Words["action"], "plain" | "plainJoin" | "plainTake"
   take: "plainTake",
 };
 
-function plainHtml({ words, language }: PageParts): string {
-  const text = PLAIN[words.action];
+function plainHtml({ words, language, isProving }: PageParts): string {
+  const isClosed = isProving && words.action === "join";
+  const text = isClosed ? "plainProof" : PLAIN[words.action];
   return text === undefined ? "" : `<p class="notice">${language.page[text]}</p>`;
 }
 
@@ -138,7 +143,12 @@ function actionsHtml(parts: PageParts): string {
     formHtml(parts, { id, to, label, shown });
   return (
     `<p class="go" id="order"${hidden(order === undefined)}><a href="${escape(order ?? back)}">${page.order}</a></p>` +
-    form("join", "tickets", isAgain ? texts.joinAgain : texts.join, isAgain || action === "join") +
+    form(
+      "join",
+      "tickets",
+      isAgain ? texts.joinAgain : texts.join,
+      isAgain || (action === "join" && !parts.isProving),
+    ) +
     form("take", "admissions", page.take, action === "take") +
     `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${page.again}</a></p>`
   );

@@ -2,6 +2,8 @@
 
 /** The page's script, bundled and minified; cannot hold `</script`. */
 export declare const script: string;
+/** The work that some events ask for before a place: stands before the page's script, in the same element. */
+export declare const proveScript: string;
 /** The page's style sheet, minified. */
 export declare const style: string;
 /** For pages with more than colours of their own, minified. */
@@ -9,6 +11,8 @@ export declare const looksStyle: string;
 /** What a content policy calls each of them: `'sha256-…'`. */
 export declare const scriptSource: string;
 export declare const styleSource: string;
+/** Of the element with both. */
+export declare const proveSource: string;
 
 /** One language, of `texts/<language>.json`. */
 export interface LanguageFile {

@@ -1,16 +1,21 @@
 /** The holding page as bytes: its style sheet, its texts and its script, most of it, are the same in all and encoded once. */
-import { script, style } from "#page-assets";
+import { proveScript, script, style } from "#page-assets";
 import type { PageBytes } from "./page-memo.ts";
 
 const encoder = new TextEncoder();
 const STYLE = encoder.encode(style);
 const SCRIPT = encoder.encode(script);
+const PROVE_SCRIPT = encoder.encode(proveScript);
+const NONE = new Uint8Array(0);
 
 /**
  * @param html a page with none of these: its last style element and its last two script elements are empty
- * @param texts of the page's language, as the script reads them
+ * @param texts of the page's language, as the script reads them; `isProving`: the event asks for work before a place
  */
-export function pageBody(html: string, texts: Uint8Array): PageBytes {
+export function pageBody(
+  html: string,
+  { texts, isProving }: { texts: Uint8Array; isProving: boolean },
+): PageBytes {
   const styleAt = html.lastIndexOf("</style>");
   const scriptAt = html.lastIndexOf("</script>");
   const textsAt = html.lastIndexOf("</script>", scriptAt - 1);
@@ -20,6 +25,7 @@ export function pageBody(html: string, texts: Uint8Array): PageBytes {
     encoder.encode(html.slice(styleAt, textsAt)),
     texts,
     encoder.encode(html.slice(textsAt, scriptAt)),
+    isProving ? PROVE_SCRIPT : NONE,
     SCRIPT,
     encoder.encode(html.slice(scriptAt)),
   ]);

@@ -1,6 +1,7 @@
 /** What is known, as the bytes of a page. */
 import { type Condition, type PageSettings, viewOf } from "@vestibule/client/view";
 import type { DripView, ManifestEvent } from "@vestibule/contracts/statements";
+import { asksForWork } from "../friction/asks-for-work.ts";
 import type { Choice } from "./choice.ts";
 import { type LookParts, pageHtml } from "./markup.ts";
 import { ownWords } from "./own-texts.ts";
@@ -35,12 +36,14 @@ export function pageOf(known: Known): PageBytes {
   const formats = formatsOf(view.target === undefined ? "UTC" : known.zone(), { locale, now });
   const { title } = event;
   const { under, own } = ownWords(event, language.tag);
+  const isProving = asksForWork(event);
+  const proving = isProving ? language.page.proving : undefined;
   const html = pageHtml({
-    ...{ view, language, look, under, returnPath, unsent },
+    ...{ view, language, look, under, returnPath, unsent, isProving },
     words: wordsOf(view, { texts: language.texts, formats, own }, title),
-    data: { settings, now, condition, ...standing, back, title, locale, own },
+    data: { settings, now, condition, ...standing, back, title, locale, own, proving },
   });
-  return pageBody(html, language.bytes);
+  return pageBody(html, { texts: language.bytes, isProving });
 }
 
 function settingsOf(event: ManifestEvent): PageSettings {

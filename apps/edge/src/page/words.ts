@@ -34,6 +34,8 @@ export interface Speech {
   readonly formats: Formats;
   /** What the organizer adds to it. */
   readonly own?: OwnTexts | undefined;
+  /** Said while this device works for its place, where the event asks for that. */
+  readonly proving?: string | undefined;
 }
 
 export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
@@ -148,7 +150,7 @@ function offerOf({ priceRange, left }: View, { texts, formats }: Speech): readon
   return [...price, atMost === 0 ? texts.leftNone : say(some, { count })];
 }
 
-function leadOfState(view: View, { texts, formats }: Speech): string {
+function leadOfState(view: View, { texts, formats, proving }: Speech): string {
   const { state, number, settings } = view;
   const window = Math.round(claimWindowMs(settings) / 1000);
   if (state === "confirm") return leadOfConfirm(view, texts);
@@ -164,6 +166,8 @@ function leadOfState(view: View, { texts, formats }: Speech): string {
     if (view.asks) return say(texts.slotSaid, lasts);
     return say(window < settings.lifetimeSeconds ? texts.slot : texts.slotWhole, lasts);
   }
+  if (state === "joining" && view.effort === "proving") return proving ?? texts.lead.joining;
+  if (state === "joining" && view.effort === "limited") return texts.without.unreachable;
   const without: Partial<Record<PageState, string>> = texts.without;
   return (number === undefined ? without[state] : undefined) ?? texts.lead[state];
 }

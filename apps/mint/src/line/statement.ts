@@ -105,7 +105,18 @@ function manifestEvent({ settings, facts }: Listed): ManifestEvent {
     ...(settings.joinableAt === undefined ? {} : { joinableAt: settings.joinableAt }),
     ...(settings.language === undefined ? {} : { language: settings.language }),
     ...(Object.keys(settings.looks ?? {}).length === 0 ? {} : { looks: settings.looks }),
+    ...frictionOf(settings),
   };
+}
+
+/** What is as if nobody had set it is left out. */
+function frictionOf({ friction = {} }: EventSettings): Pick<ManifestEvent, "friction"> {
+  const { limit, proofOfWorkBits = 0 } = friction;
+  const set = {
+    ...(limit === false ? { limit } : {}),
+    ...(proofOfWorkBits === 0 ? {} : { proofOfWorkBits }),
+  };
+  return Object.keys(set).length === 0 ? {} : { friction: set };
 }
 
 type ListedSegment = DripClaims["segments"][number];

@@ -1,5 +1,5 @@
 import { createLineClient } from "@vestibule/client/line-client";
-import { Waiting } from "@vestibule/client/waiting";
+import { Waiting, type WaitingPorts } from "@vestibule/client/waiting";
 import type { PageData } from "../markup.ts";
 import type { Texts } from "../texts.ts";
 import { wordsOf } from "../words.ts";
@@ -10,12 +10,17 @@ import { loadAgain, moveIn } from "./moving-in.browser.ts";
 import { listenToSwitch } from "./switch.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
 
+/** There in the pages of events that ask for it: its script stands before this one. */
+interface Proving {
+  readonly vestibuleProve?: WaitingPorts["prove"];
+}
+
 document.documentElement.classList.add("js");
 const read = (id: string): unknown => JSON.parse(document.getElementById(id)?.textContent ?? "");
 const data = read("data") as PageData;
 const { settings, back, title } = data;
 const texts = read("texts") as Texts;
-const speech = { texts, formats: localFormats(data.locale), own: data.own };
+const speech = { texts, formats: localFormats(data.locale), own: data.own, proving: data.proving };
 // Reloaded by hand it would send the form again.
 if (back !== undefined) history.replaceState(null, "", back);
 
@@ -23,6 +28,7 @@ const [navigation] = performance.getEntriesByType("navigation") as PerformanceNa
 const receivedAt = performance.timeOrigin + (navigation?.responseStart ?? performance.now());
 const waiting = new Waiting(data, receivedAt, {
   device,
+  prove: (globalThis as Proving).vestibuleProve,
   line: createLineClient(settings.event, linePorts),
   shell: {
     show(view, isNews) {

@@ -1,0 +1,149 @@
+/** What a join may take besides asking: work, or patience. Either is said calmly, and done without a press. */
+import type { ProofOfWork } from "@vestibule/contracts/line-api";
+import { describe, expect, test } from "vitest";
+import type { LineClient, Proof, Refusal } from "../src/line-client.ts";
+import { prove, zeroBits } from "../src/proof.ts";
+import type { View } from "../src/view.ts";
+import { Waiting, type WaitingPorts } from "../src/waiting.ts";
+
+const NOW = 1_800_000_000_000;
+const WORK: ProofOfWork = { bits: 12, text: "t".repeat(43), at: NOW / 1_000 };
+
+/** A page whose joins are answered by `answers`, in order; the last one again and again. */
+class Page {
+  ms = 0;
+  readonly views: View[] = [];
+  readonly joins: (Proof | undefined)[] = [];
+  #timers: { readonly id: number; readonly at: number; readonly work: () => void }[] = [];
+  #ids = 0;
+  readonly waiting: Waiting;
+
+  constructor(answers: Partial<Refusal>[], more: Pick<WaitingPorts, "prove"> = {}) {
+    const refusal = (answer: Partial<Refusal>): Refusal => ({
+      ...{ ok: false, status: 0, retryAfterMs: 0 },
+      ...answer,
+    });
+    const line: LineClient = {
+      drip: () => new Promise(() => undefined),
+      ask: () => new Promise(() => undefined),
+      claim: () => new Promise(() => undefined),
+      join: (proof) => {
+        this.joins.push(proof);
+        const answer = answers[Math.min(this.joins.length, answers.length) - 1] ?? {};
+        if (answer.status !== 201) return Promise.resolve(refusal(answer));
+        const body = { event: "demo", number: 7, issuedAt: NOW };
+        return Promise.resolve({ ok: true, body, receivedAt: this.now() });
+      },
+    };
+    const settings = {
+      ...{ event: "demo", homePath: "/demo", lifetimeSeconds: 600 },
+      ...{ claimWindowSeconds: 180, endsAt: NOW + 86_400_000 },
+    };
+    this.waiting = new Waiting({ settings, now: NOW }, NOW, {
+      line,
+      device: {
+        now: () => this.now(),
+        ticks: () => this.ms,
+        random: () => 0.5,
+        isHidden: () => false,
+        isOnline: () => true,
+        startTimer: (work, delayMs) => {
+          this.#ids += 1;
+          this.#timers.push({ id: this.#ids, at: this.ms + delayMs, work });
+          return this.#ids;
+        },
+        stopTimer: (id) => {
+          this.#timers = this.#timers.filter((timer) => timer.id !== id);
+        },
+      },
+      shell: { show: (view) => this.views.push(view), enter: () => true, goBack: () => undefined },
+      ...more,
+    });
+    this.waiting.start();
+  }
+
+  now(): number {
+    return NOW + this.ms;
+  }
+
+  get view(): View | undefined {
+    return this.views.at(-1);
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.ms + ms;
+    for (;;) {
+      for (let turns = 0; turns < 20; turns += 1) await Promise.resolve();
+      const next = this.#timers.toSorted((one, other) => one.at - other.at)[0];
+      if (next === undefined || next.at > until) break;
+      this.#timers = this.#timers.filter((timer) => timer !== next);
+      this.ms = next.at;
+      next.work();
+    }
+    this.ms = until;
+  }
+}
+
+describe("a join that is limited", () => {
+  test("stays calm, says why, waits as long as it was asked to, and tries again by itself", async () => {
+    const page = new Page([{ status: 429, retryAfterMs: 9_000 }, { status: 201 }]);
+    await page.pass(8_999);
+    expect(page.joins).toHaveLength(1);
+    expect(page.view).toMatchObject({ state: "joining", effort: "limited" });
+    await page.pass(9_000);
+    expect(page.joins).toHaveLength(2);
+    expect(page.view?.number).toBe(7);
+    expect(page.view?.effort).toBeUndefined();
+  });
+});
+
+describe("a join that takes work", () => {
+  test("does it, says that it does, and comes again with what it found", async () => {
+    let done = (_counter: string): void => undefined;
+    const asked: ProofOfWork[] = [];
+    const page = new Page([{ status: 428, proofOfWork: WORK }, { status: 201 }], {
+      prove: (work) => {
+        asked.push(work);
+        return new Promise((resolve) => (done = resolve));
+      },
+    });
+    await page.pass(5_000);
+    expect(asked).toEqual([WORK]);
+    expect(page.view).toMatchObject({ state: "joining", effort: "proving" });
+    expect(page.joins).toEqual([undefined]);
+    done("4711");
+    await page.pass(0);
+    expect(page.joins).toEqual([undefined, { at: WORK.at, counter: "4711" }]);
+    expect(page.view?.number).toBe(7);
+    expect(page.view?.effort).toBeUndefined();
+  });
+
+  test("asks again where the work was done in vain, and not all the time", async () => {
+    const page = new Page([{ status: 428, proofOfWork: WORK }], {
+      prove: () => Promise.resolve("1"),
+    });
+    await page.pass(60_000);
+    expect(page.joins.length).toBeGreaterThan(2);
+    expect(page.joins.length).toBeLessThan(20);
+  });
+});
+
+describe("the work", () => {
+  const sha256 = (text: string) => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+
+  test("finds the smallest counter", async () => {
+    const counter = await prove(WORK, sha256);
+    for (let tried = 0; tried < Number(counter); tried += 1)
+      expect(zeroBits(await sha256(WORK.text + String(tried)))).toBeLessThan(WORK.bits);
+    expect(zeroBits(await sha256(WORK.text + counter))).toBeGreaterThanOrEqual(WORK.bits);
+  });
+
+  test.each([
+    ["", 0],
+    ["abc", 0],
+    ["t98", 10],
+    ["t2125", 14],
+  ])("counts zero bits of the hash: %j", async (text, bits) => {
+    expect(zeroBits(await sha256(text))).toBe(bits);
+  });
+});
