@@ -1,5 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
+import { LANGUAGES } from "@vestibule/contracts/languages";
+
 import { startEdge } from "../edge-candidate.ts";
 import { HOST, PAGE_PATH } from "../edge-world.ts";
 import { ask } from "../http.ts";
@@ -9,25 +11,6 @@ const LIMIT_BYTES = 14_336;
 /** What CDNs use for answers that they compress as they go. */
 const GZIP_LEVEL = 6;
 const BROTLI_QUALITY = 4;
-const LANGUAGES = [
-  "en",
-  "de",
-  "fr",
-  "es",
-  "it",
-  "pt",
-  "nl",
-  "pl",
-  "tr",
-  "ru",
-  "uk",
-  "ar",
-  "he",
-  "hi",
-  "ja",
-  "ko",
-  "zh",
-];
 /** Anything that would make a browser fetch more. */
 const MORE =
   /<(?:script|img|iframe|source|embed|object)\b[^>]*\s(?:src|data|srcset)\s*=\s*(?!["']?data:)|<link\b[^>]*\shref\s*=\s*(?!["']?data:)|@import|url\(\s*["']?(?!data:|#)/i;
