@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { epochSeconds } from "@vestibule/kernel/units";
 import type { SigningKey } from "@vestibule/keys/signing-key";
 import { signService } from "@vestibule/token/sign-service";
-import { EVENT, ISSUER, type World, createWorld, newKey } from "./world.ts";
+import { signTime } from "@vestibule/token/sign";
+import { EVENT, ISSUER, type World, createWorld, isQuestion, newKey } from "./world.ts";
 
 const HOOK = "/events/demo/hook";
 const RULES = [
@@ -246,4 +247,30 @@ test("a rule with a condition that this location does not know opens nothing; no
   const headers = { ...HERE, "Vestibule-Service": await token(world) };
   for (const path of [HOOK, "/events/demo/probe", "/events/demo/odd"])
     expect(await passes(world, path, { method: "POST", headers }), `at ${path}`).toBe(false);
+});
+
+test("what passes, by any rule, is told to the mint with the questions for the time, and once", async () => {
+  const world = await shop();
+  world.mint = ({ url, body }) => {
+    if (!isQuestion(url)) return undefined;
+    const { nonce } = JSON.parse(body) as { nonce: string };
+    const signed = signTime(world.key, { issuer: ISSUER, nonce, at: world.now });
+    return signed.then((time) => Response.json({ time, takes: ["passes"] }));
+  };
+  const headers = HERE;
+  expect(await passes(world, "/events/demo/logo.svg")).toBe(true);
+  expect(await passes(world, "/events/demo/probe", { headers })).toBe(true);
+  expect(await passes(world, "/events/demo/probe", { headers })).toBe(true);
+  for (let question = 0; question < 3; question += 1) {
+    world.now = (world.now + 40_000) as never;
+    await world.get("/events/demo");
+    await world.settle();
+  }
+  const told = world.sent
+    .filter(({ url }) => isQuestion(url))
+    .flatMap(({ body }) => (JSON.parse(body) as { passes?: unknown[] }).passes ?? []);
+  expect(told).toEqual([
+    { event: "demo", rule: 0, count: 1 },
+    { event: "demo", rule: 2, count: 2 },
+  ]);
 });
