@@ -127,7 +127,7 @@ describe("what it costs, and about how much is left", () => {
     const before = shown({ number: 500 });
     const unlikely = "You are unlikely to get one: more people are ahead of you than are left.";
     const left = { atMost: 100 };
-    expect(shown({ number: 500, drip: { ...DRIP, left } })).toMatchObject({
+    expect(shown({ number: 500, drip: { ...DRIP, left, come: 70 } })).toMatchObject({
       headline: before.headline,
       title: before.title,
       lead: `${before.lead} ${unlikely}`,

@@ -93,6 +93,9 @@ describe("the pace of the statement", () => {
     }
     const { pace } = await world.drip();
     expect(pace![0]).toBeGreaterThan(101);
+    const { come } = await world.drip();
+    expect(come).toBeGreaterThan(50);
+    expect(come).toBeLessThanOrEqual(80);
     await world.crash();
     expect((await world.drip()).pace).toBeDefined();
   });

@@ -29,8 +29,9 @@ export interface HonestWait {
 /** Rounding and ticks: so much later is not shown at all, or so much of what is left. */
 const SLACK_MS = 5_000;
 const SLACK_SHARE = 0.02;
-/** Once it was unlikely, it is so until fewer come than this share of what is left. */
-const LIKELY_AGAIN = 0.7;
+/** Of a hundred: who comes, while nobody knows; and what a band is at least, being rounded up from 0.4 of it. */
+const HALF = 50;
+const BAND_LEAST = 40;
 
 export function waitOf(n: number, drip: DripView, now: number, told?: Told): HonestWait {
   const eta = etaRange(n, drip, now);
@@ -60,13 +61,14 @@ function growthOf(n: number, drip: DripView, now: number, told: Told): Growth {
 }
 
 /**
- * More come before this one than are left, each taking one, though as many stay away as the line's pace allows. Never
- * certain: holds end, and who comes need not buy.
+ * More come before this one than are left, each taking one, though as few come as may, by those who came lately. Taken back
+ * when there is enough by the least that the band may mean. Never certain: holds end, and who comes need not buy.
  * @param before whether it was unlikely already
  */
-export function isUnlikely(ahead: number, drip: DripView, before: boolean): boolean {
-  const { left, pace, overdrive = 150 } = drip;
-  if (left === undefined) return false;
-  const come = (ahead * 100) / (pace?.[1] ?? overdrive);
-  return come > left.atMost * (before ? LIKELY_AGAIN : 1);
+export function isUnlikely(
+  ahead: number,
+  { left, come = HALF }: DripView,
+  before: boolean,
+): boolean {
+  return left !== undefined && ahead * come > left.atMost * (before ? BAND_LEAST : 100);
 }

@@ -12,7 +12,7 @@ const statement = (at: number, more: Partial<DripView> = {}): DripView => {
     ...{ event: "demo", at, iat: at / 1_000, exp: at / 1_000 + 3_600, seq: at, state: "open" },
     segments: [{ base: committed - 599, count: 600, from: at, until: at + 60_000 }],
     ...{ serving: committed - 600, committed, skips: [], issued: 20_000, rate: 600, notice: "" },
-    ...{ cuts: [], endsAt: START + 86_400_000, pace: [100, 110] },
+    ...{ cuts: [], endsAt: START + 86_400_000, pace: [100, 110], come: 80 },
     ...more,
   };
 };
@@ -100,17 +100,16 @@ describe("unlikely", () => {
   const at = (ahead: number, more: Partial<DripView> = { left }, before = false) =>
     isUnlikely(ahead, statement(START, more), before);
 
-  test("more come before than are left, as many staying away as the line's pace allows", () => {
-    expect([at(110), at(111)]).toEqual([false, true]);
-    expect([at(150, { left, pace: undefined }), at(151, { left, pace: undefined })]).toEqual([
+  test("more come before than are left, as few coming as may by those who came lately", () => {
+    expect([at(125), at(126)]).toEqual([false, true]);
+    expect([at(200, { left, come: undefined }), at(201, { left, come: undefined })]).toEqual([
       false,
       true,
     ]);
-    expect(at(160, { left, pace: undefined, overdrive: 200 })).toBe(false);
   });
 
-  test("is taken back only when clearly fewer do, so that it does not come and go", () => {
-    expect([at(90, { left }, true), at(78, { left }, true), at(77, { left }, true)]).toEqual([
+  test("is taken back only when there is enough by the least that the band may mean", () => {
+    expect([at(90, { left }, true), at(51, { left }, true), at(50, { left }, true)]).toEqual([
       true,
       true,
       false,

@@ -76,6 +76,8 @@ export const dripClaimsSchema = z.object({
   overdrive: z.optional(whole),
   /** Per cent of the rate between which the line moves if as many come as did lately. Absent: 100 to `overdrive`. */
   pace: z.optional(z.tuple([whole, whole])),
+  /** Of a hundred whose turn came lately, at least so many have come for it. Absent: nobody knows yet. */
+  come: z.optional(whole),
   notice: z.string(),
   /** A claim needs `confirmed: true`: somebody has said that they are there. Absent: it does not. */
   presence: z.optional(z.enum(["confirm"])),

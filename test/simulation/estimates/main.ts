@@ -1,15 +1,15 @@
 /**
  * `node test/simulation/estimates/main.ts [--sales N] [--write]`: measures estimates over simulated sales, and prints the
- * table of docs/estimates.md; `--write` puts it there (then `pnpm format`). The seeds are 1 to N: the same table every time.
+ * tables of docs/estimates.md; `--write` puts them there (then `pnpm format`). The seeds are 1 to N: the same tables every time.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { accuracyOf, announcementsOf } from "./measure.ts";
+import { BASKETS, hopesOf, truthOf } from "./hopes.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 const SALES_DEFAULT = 25;
 const DOC = new URL("../../../docs/estimates.md", import.meta.url);
-const [BEGIN, END] = ["<!-- table: begin -->", "<!-- table: end -->"];
 
 const HEAD = [
   "sale",
@@ -20,8 +20,16 @@ const HEAD = [
   "misses: off by, % of the wait",
 ];
 
-async function table(sales: number): Promise<string> {
-  const rows: string[][] = [HEAD, HEAD.map(() => "---")];
+const HOPE_HEAD = [
+  "those who come",
+  "told",
+  "of those who were told, got none, %",
+  "of those who got none, were told, %",
+  "said and taken back, at most",
+];
+
+async function rangeTable(sales: number): Promise<string> {
+  const rows: string[][] = [];
   for (const scenario of SCENARIOS) {
     const all = [];
     for (let seed = 1; seed <= sales; seed += 1)
@@ -36,7 +44,37 @@ async function table(sales: number): Promise<string> {
       off === 0 ? "–" : off < 1 ? "under 1" : `up to ${off.toFixed(0)}`,
     ]);
   }
-  return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return tableOf(HEAD, rows);
+}
+
+async function hopeTable(sales: number): Promise<string> {
+  const rows: string[][] = [];
+  for (const { name, basket } of BASKETS) {
+    const all = [];
+    for (let seed = 1; seed <= sales; seed += 1) all.push(...(await hopesOf(basket, seed)));
+    const { told, right, warned, changes } = truthOf(all);
+    rows.push([
+      name,
+      `${told} of ${all.length}`,
+      right.toFixed(0),
+      warned.toFixed(0),
+      String(changes),
+    ]);
+  }
+  return tableOf(HOPE_HEAD, rows);
+}
+
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+}
+
+function withTable(doc: string, name: string, table: string): string {
+  const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
+  const [from, until] = [doc.indexOf(begin), doc.indexOf(end)];
+  if (from < 0 || until < from) throw new Error(`docs/estimates.md has no place for ${name}`);
+  return `${doc.slice(0, from + begin.length)}\n\n${table}\n\n${doc.slice(until)}`;
 }
 
 const { values } = parseArgs({
@@ -45,11 +83,10 @@ const { values } = parseArgs({
 const sales = Number(values.sales ?? SALES_DEFAULT);
 if (!Number.isSafeInteger(sales) || sales < 1)
   throw new RangeError("--sales takes a whole number from 1 on");
-const text = await table(sales);
-console.log(text);
+const tables = { ranges: await rangeTable(sales), hopes: await hopeTable(sales) };
+console.log(`${tables.ranges}\n\n${tables.hopes}`);
 if (values.write) {
-  const doc = await readFile(DOC, "utf8");
-  const [from, until] = [doc.indexOf(BEGIN), doc.indexOf(END)];
-  if (from < 0 || until < from) throw new Error("docs/estimates.md has no place for the table");
-  await writeFile(DOC, `${doc.slice(0, from + BEGIN.length)}\n\n${text}\n\n${doc.slice(until)}`);
+  let doc = await readFile(DOC, "utf8");
+  for (const [name, table] of Object.entries(tables)) doc = withTable(doc, name, table);
+  await writeFile(DOC, doc);
 }

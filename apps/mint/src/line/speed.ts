@@ -6,6 +6,7 @@ import { liveCount } from "@vestibule/drip/segment";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { BACKLOG_MS_MAX, RATES_SHOWN_MAX } from "../limits.ts";
 import type { EventLine } from "./event-line.ts";
+import type { LapseRange } from "./recent-lapses.ts";
 
 const MICRO = 1_000_000;
 
@@ -13,15 +14,17 @@ const MICRO = 1_000_000;
 export function speedOf(
   line: EventLine,
   now: EpochMs,
-): Pick<DripClaims, "rates" | "overdrive" | "pace"> {
+): Pick<DripClaims, "rates" | "overdrive" | "pace" | "come"> {
   const { settings } = line.record;
   const { overdrivePercent } = settings;
   const rates = changesAfter(settings, now, RATES_SHOWN_MAX);
-  const pace = paceOf(line, now);
+  const { range } = line.lapses;
   return {
     ...(rates.length === 0 ? {} : { rates }),
     ...(overdrivePercent === OVERDRIVE_PERCENT_DEFAULT ? {} : { overdrive: overdrivePercent }),
-    ...(pace === undefined ? {} : { pace }),
+    ...(range === undefined
+      ? {}
+      : { pace: paceOf(line, now, range), come: Math.floor(100 * (1 - range.most)) }),
   };
 }
 
@@ -30,10 +33,8 @@ export function speedOf(
  * window later: at first that is 1 + share, in the long run 1 ÷ (1 − share), and more where slots opened faster
  * before than they do now. A backlog of what was not given back yet opens as fast as the overdrive allows.
  */
-function paceOf(line: EventLine, now: EpochMs): [number, number] | undefined {
+function paceOf(line: EventLine, now: EpochMs, range: LapseRange): [number, number] {
   const { settings, progress } = line.record;
-  const range = line.lapses.range;
-  if (range === undefined) return undefined;
   const fastest = settings.overdrivePercent;
   const { ratePerMinute } = rateAt(settings, now);
   const backlogMs = (progress.line.giveBackMicro / MICRO / ratePerMinute) * 60_000;
