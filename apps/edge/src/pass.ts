@@ -1,7 +1,7 @@
 /** Passing without a place under a condition (ADR 18): only for events that have such rules. */
 import { isTokenShaped } from "@vestibule/contracts/header-text";
 import { SERVICE_HEADER } from "@vestibule/contracts/names";
-import { networkHolds, parseAddress } from "@vestibule/contracts/network";
+import { type IpNetwork, networkHolds, parseAddress } from "@vestibule/contracts/network";
 import { cookieLeft } from "./admission/shown.ts";
 import { type Answering, answering } from "./answering.ts";
 import { forward } from "./proxy/forward.ts";
@@ -11,8 +11,11 @@ import type { Visit } from "./visit.ts";
 
 const HEADER = SERVICE_HEADER.toLowerCase();
 
-/** By this address the network lets everybody's Workers ask, whoever wrote them and whoever asks them: it is nobody's. */
-const ANYBODYS_WORKER = "2a06:98c0:3600::103";
+/** `2a06:98c0:3600::103`, by which the network lets everybody's Workers ask, whoever wrote them and whoever asks them: it is nobody's. */
+const ANYBODYS_WORKER: IpNetwork = {
+  words: [0x2a06, 0x98c0, 0x3600, 0, 0, 0, 0, 0x103],
+  bits: 128,
+};
 
 interface Asked {
   readonly event: string;
@@ -58,9 +61,9 @@ function letThrough(visit: Visit, { exemption }: ConditionalRule): Response | An
 function isNear({ edge, head }: Visit, { networks }: ConditionalRule): boolean {
   if (networks === undefined) return true;
   if (!edge.config.trustsClientAddress || head.client === null) return false;
-  if (head.client === ANYBODYS_WORKER) return false;
   const address = parseAddress(head.client);
-  return address !== undefined && networks.some((network) => networkHolds(network, address));
+  if (address === undefined || networkHolds(ANYBODYS_WORKER, address)) return false;
+  return networks.some((network) => networkHolds(network, address));
 }
 
 /** Shown once, or the same again: of two that differ nobody can say which is meant. */

@@ -140,6 +140,7 @@ test("the address by which everybody's Workers come is in no network, however wi
     passes(world, "/events/demo/probe", { headers: { "CF-Connecting-IP": address } });
   expect(await from("2a06:98c0:3600::102")).toBe(true);
   expect(await from("2a06:98c0:3600::103")).toBe(false);
+  expect(await from("2A06:98C0:3600:0:0:0:0:103")).toBe(false);
 });
 
 test("where the address may be forged, rules that name networks open nothing, and health says so", async () => {
