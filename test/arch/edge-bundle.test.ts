@@ -65,6 +65,12 @@ const FORBIDDEN: [title: string, finding: RegExp, source: string, from?: string]
     "export { default } from 'postgres';",
     "packages/db",
   ],
+  [
+    "a parser of templates",
+    /node_modules\/parse5\/.*, which checks looks/,
+    "export { parseFragment } from 'parse5';",
+    "packages/looks",
+  ],
   ["the Valkey client", /speaks to Valkey/, "export const a = { client: 'ioredis' };"],
   [
     "too much",

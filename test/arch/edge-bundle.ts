@@ -20,6 +20,7 @@ const SOURCES_FORBIDDEN = [
   },
   { pattern: /packages\/(db|service|testkit)\//, why: "is for Node" },
   { pattern: /node_modules\/(postgres|ioredis|pg|@hono\/node-server)\//, why: "is for Node" },
+  { pattern: /node_modules\/(parse5|saxes)\//, why: "checks looks, which is the mint's to do" },
   { pattern: /node_modules\/(unenv|@cloudflare\/unenv-preset)\//, why: "stands in for Node" },
 ];
 
