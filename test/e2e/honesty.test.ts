@@ -22,7 +22,7 @@ import { WaitingPage } from "./support/waiting.ts";
 
 const EVENT = "honest";
 const RATE = 60;
-const CROWD = 200;
+const CROWD = 240;
 const SEATS = 400;
 const AT_ONCE = 100;
 /**
