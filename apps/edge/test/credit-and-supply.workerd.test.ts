@@ -346,13 +346,19 @@ describe("buying at the edge", () => {
       [JSON.stringify(failed), 201],
       [JSON.stringify({ ...failed, credit: "x; Domain=evil.test" }), 503],
       [JSON.stringify({ ...failed, credit: 5 }), 503],
-      ["null", 503],
-      ["rubbish", 502],
     ] as const) {
       world.purchase = () => new Response(body, { status });
       const response = await buy(world, { ...OWN_PAGE, Cookie });
       expect(response.headers.getSetCookie()).toEqual([]);
       expect([response.status, await response.text()]).toEqual([status, body]);
+    }
+    // No answer of the purchase API: of what is between.
+    for (const body of ["null", "rubbish"]) {
+      world.purchase = () => new Response(body, { status: 502 });
+      const response = await buy(world, { ...OWN_PAGE, Cookie });
+      expect(response.headers.getSetCookie()).toEqual([]);
+      const { type } = await response.json<{ type: string }>();
+      expect([response.status, type]).toEqual([503, "urn:vestibule:problem:unavailable"]);
     }
   });
 });
