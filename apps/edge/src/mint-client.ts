@@ -3,38 +3,51 @@ import { PROBLEM_TYPE_PREFIX, PROBLEMS, type ProblemCode } from "@vestibule/cont
 import type { BreakerState } from "@vestibule/feed/breaker";
 import type { MintOrder } from "@vestibule/feed/mint-order";
 import { readAtMost } from "@vestibule/feed/read-at-most";
+import { assert } from "@vestibule/kernel/assert";
 import type { Clock } from "@vestibule/kernel/clock";
 import type { EpochMs } from "@vestibule/kernel/units";
-import { createCircuit } from "./circuit.ts";
+import { type Circuit, createCircuit } from "./circuit.ts";
 import { DeadlineError, settledWithin, withDeadline } from "./deadline.system.ts";
 import { GRANT_DEADLINE_MS, PROBE_PATIENCE_MS, UPSTREAM_BYTES_MAX } from "./limits.ts";
 import type { Seen } from "./seen.ts";
 import type { Background, Fetch } from "./visit.ts";
 
-export type MintReply =
-  | { readonly kind: "granted"; readonly status: number; readonly body: Record<string, unknown> }
-  /** The mint decided against it: what it said, by code. */
-  | {
-      readonly kind: "refused";
-      readonly code: ProblemCode;
-      readonly retryAfterSeconds: number | undefined;
-      readonly body: Record<string, unknown>;
-    }
-  /** No mint answered, or none that answered was able to grant. */
-  | { readonly kind: "away" };
+type Members = Readonly<Record<string, unknown>>;
 
-export interface MintClient {
-  /** @param path of the mint's API; nothing of `body` is ever logged. */
-  post(
-    path: string,
-    body: object,
-    at: { now: EpochMs; background: Background },
-  ): Promise<MintReply>;
-  /** In the order of the configuration. */
-  circuits(now: EpochMs): readonly BreakerState[];
+/** The mint decided against it: what it said, by code. */
+export interface MintRefusal {
+  readonly kind: "refused";
+  readonly code: ProblemCode;
+  readonly retryAfterSeconds: number | undefined;
+  readonly body: Members;
 }
 
-type Tried = MintReply | "timeout" | "failed";
+type Answered<Grant> =
+  | { readonly kind: "granted"; readonly status: number; readonly grant: Grant }
+  | MintRefusal;
+
+/** `away`: no mint answered, or none that answered was able to grant. */
+export type MintReply<Grant> = Answered<Grant> | { readonly kind: "away" };
+
+const GRANTS = ["tickets", "admissions"] as const;
+
+export interface Question<Grant> {
+  readonly event: string;
+  readonly what: (typeof GRANTS)[number];
+  /** Nothing of it is ever logged. */
+  readonly body: object;
+  /** What a mint answers as granted, read; `undefined`: it is no grant, and another mint is asked. */
+  readonly read: (members: Members) => Grant | undefined;
+}
+
+export interface MintClient {
+  post<Grant>(
+    question: Question<Grant>,
+    at: { now: EpochMs; background: Background },
+  ): Promise<MintReply<Grant>>;
+  /** In the order of the configuration: of each the one that is furthest from closed. */
+  circuits(now: EpochMs): readonly BreakerState[];
+}
 
 /**
  * A grant is safe to ask of the next mint after a timeout: the same visitor gets the same number, and an admission is
@@ -42,7 +55,8 @@ type Tried = MintReply | "timeout" | "failed";
  *
  * A mint that let the deadline pass is asked no more for a while, and then by one request at a time, which is not kept
  * waiting for it: what comes of the question closes the circuit, and whoever asked gets the same place or admission
- * with the next try. As long as another mint grants, nobody asks it.
+ * with the next try. As long as another mint grants, nobody asks it. Joins and claims each have a circuit of their own: a
+ * mint whose database hangs gives places all the same, from the block that it has.
  */
 export function createMintClient(parts: {
   readonly mints: MintOrder;
@@ -52,20 +66,34 @@ export function createMintClient(parts: {
   readonly fetch: Fetch;
 }): MintClient {
   const { mints, mintUrls, clock, seen, fetch } = parts;
-  const circuits = new Map(
-    mintUrls.map((url) => [url, createCircuit({ url, deadlineMs: GRANT_DEADLINE_MS }, seen)]),
-  );
-  const isClosed = (base: string) => circuits.get(base)?.state(clock.now()) === "closed";
+  const circuits = mintUrls.map((url) => {
+    const of = (grant: string) =>
+      createCircuit({ url, grant, deadlineMs: GRANT_DEADLINE_MS }, seen);
+    return { url, tickets: of("tickets"), admissions: of("admissions") };
+  });
+
+  function circuitOf(base: string, what: (typeof GRANTS)[number]): Circuit {
+    const found = circuits.find(({ url }) => url === base)?.[what];
+    assert(found !== undefined, "each mint has its circuits");
+    return found;
+  }
 
   /** Asks one mint, and keeps in mind what came of it. */
-  async function ask(base: string, path: string, body: object): Promise<MintReply | undefined> {
-    const tried = await tryOne(base + path, body, fetch);
+  async function ask<Grant>(
+    base: string,
+    question: Question<Grant>,
+  ): Promise<Answered<Grant> | undefined> {
+    const { event, what } = question;
+    const circuit = circuitOf(base, what);
+    const mark = circuit.mark();
+    const url = `${base}/v1/events/${event}/${what}`;
+    const tried = await tryOne(url, question, fetch);
     const now = clock.now();
-    if (tried === "timeout") circuits.get(base)?.timedOut(now);
-    else circuits.get(base)?.answered(now);
+    if (tried === "timeout") circuit.timedOut(now, mark);
+    else circuit.answered(now);
     if (typeof tried === "string") {
       mints.failed(base, now);
-      seen.tell("mintFailed", { kind: "mint-failed", url: base + path, reason: tried });
+      seen.tell("mintFailed", { kind: "mint-failed", url, reason: tried });
       return undefined;
     }
     if (!isStandby(tried)) mints.worked(base);
@@ -73,14 +101,19 @@ export function createMintClient(parts: {
   }
 
   return {
-    circuits: (now) => [...circuits.values()].map((circuit) => circuit.state(now)),
-    async post(path, body, { now, background }) {
-      let held: MintReply | undefined;
+    circuits: (now) =>
+      circuits.map((circuit) => {
+        const states = GRANTS.map((what) => circuit[what].state(now));
+        return states.find((state) => state === "open") ?? states.find(isNotClosed) ?? "closed";
+      }),
+    async post(question, { now, background }) {
+      let held: MintRefusal | undefined;
       const urls = mints.urls(now);
+      const { what } = question;
       for (const base of urls) {
         // It may have opened while this request waited for another mint.
-        if (!isClosed(base)) continue;
-        const reply = await ask(base, path, body);
+        if (isNotClosed(circuitOf(base, what).state(clock.now()))) continue;
+        const reply = await ask(base, question);
         if (reply !== undefined && !isStandby(reply)) return reply;
         held = reply ?? held;
       }
@@ -88,9 +121,9 @@ export function createMintClient(parts: {
       const isLate = clock.now() - now >= PROBE_PATIENCE_MS;
       const resting = isLate
         ? undefined
-        : urls.find((base) => circuits.get(base)?.probe(clock.now()));
+        : urls.find((base) => circuitOf(base, what).probe(clock.now()));
       if (resting !== undefined) {
-        const asking = ask(resting, path, body);
+        const asking = ask(resting, question);
         background.waitUntil(asking);
         const reply = await settledWithin(PROBE_PATIENCE_MS, asking);
         if (reply !== undefined && !isStandby(reply)) return reply;
@@ -101,12 +134,20 @@ export function createMintClient(parts: {
   };
 }
 
+function isNotClosed(state: BreakerState): boolean {
+  return state !== "closed";
+}
+
 /** 503 of a standby: the next one may lead. 503 `held` is the leader's own word. */
-function isStandby(reply: MintReply): boolean {
+function isStandby(reply: Answered<unknown>): reply is MintRefusal {
   return reply.kind === "refused" && reply.code === "unavailable";
 }
 
-async function tryOne(url: string, body: object, fetch: Fetch): Promise<Tried> {
+async function tryOne<Grant>(
+  url: string,
+  { body, read }: Question<Grant>,
+  fetch: Fetch,
+): Promise<Answered<Grant> | "timeout" | "failed"> {
   try {
     const reply = await withDeadline(GRANT_DEADLINE_MS, async (signal) => {
       const response = await fetch(url, {
@@ -116,7 +157,7 @@ async function tryOne(url: string, body: object, fetch: Fetch): Promise<Tried> {
         redirect: "manual",
         signal,
       });
-      return await readReply(response);
+      return await readReply(response, read);
     });
     return reply ?? "failed";
   } catch (error) {
@@ -124,21 +165,26 @@ async function tryOne(url: string, body: object, fetch: Fetch): Promise<Tried> {
   }
 }
 
-async function readReply(response: Response): Promise<MintReply | undefined> {
+async function readReply<Grant>(
+  response: Response,
+  read: (members: Members) => Grant | undefined,
+): Promise<Answered<Grant> | undefined> {
   const bytes = await readAtMost(response.body?.getReader(), UPSTREAM_BYTES_MAX);
   if (bytes === undefined) return undefined;
-  const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
-  const members = body as Record<string, unknown>;
+  const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return undefined;
+  const body = parsed as Members;
   const { status } = response;
-  if (status === 200 || status === 201) return { kind: "granted", status, body: members };
-  const code = codeOf(members["type"]);
-  if (code === undefined || PROBLEMS[code].status >= 500) {
-    return code === "held" || code === "unavailable"
-      ? { kind: "refused", code, retryAfterSeconds: retryAfterOf(response), body: members }
-      : undefined;
+  if (status === 200 || status === 201) {
+    const grant = read(body);
+    return grant === undefined ? undefined : { kind: "granted", status, grant };
   }
-  return { kind: "refused", code, retryAfterSeconds: retryAfterOf(response), body: members };
+  const code = codeOf(body["type"]);
+  if (code === undefined) return undefined;
+  const isAnswer = PROBLEMS[code].status < 500 || code === "held" || code === "unavailable";
+  return isAnswer
+    ? { kind: "refused", code, retryAfterSeconds: retryAfterOf(response), body }
+    : undefined;
 }
 
 function codeOf(type: unknown): ProblemCode | undefined {

@@ -47,9 +47,18 @@ const AT_ONCE: Record<string, () => Response | Promise<Response>> = {
   "a redirect": () => new Response(null, { status: 302, headers: { Location: "https://other/" } }),
 };
 
+/** The same of a mint only: what the purchase API answers is the shop's to read. */
+const NO_GRANT: Record<string, () => Response | Promise<Response>> = {
+  ...AT_ONCE,
+  "an object that is no grant": () => Response.json({ ok: true }, { status: 201 }),
+  "a grant without its token": () =>
+    Response.json({ number: 1, issuedAt: 1, opensAt: 1, closesAt: 2 }, { status: 200 }),
+};
+
 /** Time has passed: a newer statement of the drip may be waited for. */
 const SOON_MS = 100;
 
+const isFirst = ({ url }: Sent) => url.startsWith("https://mint-1.");
 const isGrant = ({ url, method }: Sent) => method === "POST" && !isQuestion(url);
 
 function join(world: World): Promise<Response> {
@@ -75,8 +84,8 @@ async function expectAway(response: Response): Promise<void> {
 }
 
 /** It knows keys, manifest and drip, as after its first second. */
-async function started(): Promise<World> {
-  const world = inVirtualTime(await createWorld());
+async function started(config: Parameters<typeof createWorld>[0] = {}): Promise<World> {
+  const world = inVirtualTime(await createWorld(config));
   await timed(world.get("/_vestibule/events/demo/drip"));
   return world;
 }
@@ -85,9 +94,9 @@ describe.each([
   ["a join", join],
   ["a claim", claim],
 ])("every mint: %s", (_what, ask) => {
-  test.each(Object.keys(AT_ONCE))("%s: told at once, and granted when it is back", async (how) => {
+  test.each(Object.keys(NO_GRANT))("%s: told at once, and granted when it is back", async (how) => {
     const world = await started();
-    world.mint = (request) => (isGrant(request) ? AT_ONCE[how]?.() : undefined);
+    world.mint = (request) => (isGrant(request) ? NO_GRANT[how]?.() : undefined);
     for (let times = 0; times < 3; times += 1) {
       const { value, ms } = await timed(ask(world));
       await expectAway(value);
@@ -97,6 +106,27 @@ describe.each([
     const back = await timed(ask(world));
     expect(back.value.status).toBe(201);
     expect(back.ms).toBe(0);
+  });
+
+  test.each(Object.keys(NO_GRANT))("the first of them %s: the next one grants", async (how) => {
+    const world = await started();
+    world.mint = (request) =>
+      isGrant(request) && isFirst(request) ? NO_GRANT[how]?.() : undefined;
+    const { value, ms } = await timed(ask(world));
+    expect([value.status, ms]).toEqual([201, 0]);
+  });
+
+  test("one question that hangs among others that are answered: nobody is refused", async () => {
+    const world = await started({ config: { mintUrls: ["https://mint-1.internal"] } });
+    world.mint = (request) => (isGrant(request) ? hang(request) : undefined);
+    const stuck = ask(world);
+    await pass(GRANT_DEADLINE_MS / 2);
+    world.mint = () => undefined;
+    expect((await timed(ask(world))).value.status).toBe(201);
+    await expectAway((await timed(stuck)).value);
+    const { value, ms } = await timed(ask(world));
+    expect(value.status).toBe(201);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   test("slow, within the deadline: granted", async () => {
@@ -139,7 +169,6 @@ describe.each([
 
 test("a preferred mint that hangs costs one request its deadline, and no other one anything", async () => {
   const world = await started();
-  const isFirst = (request: Sent) => request.url.startsWith("https://mint-1.");
   world.mint = (request) => (isGrant(request) && isFirst(request) ? hang(request) : undefined);
   const first = await timed(join(world));
   expect(first.value.status).toBe(201);
@@ -151,6 +180,21 @@ test("a preferred mint that hangs costs one request its deadline, and no other o
     await pass(BREAKER_REST_MS_MIN);
   }
   expect(world.grants().filter(isFirst)).toHaveLength(1);
+});
+
+test("mints whose database hangs grant no claim, and give places all the same, from the blocks that they have", async () => {
+  const world = await started();
+  world.mint = (request) => (request.url.endsWith("/admissions") ? hang(request) : undefined);
+  await expectAway((await timed(claim(world))).value);
+  for (let asked = 0; asked < 6; asked += 1) {
+    const joined = await timed(join(world));
+    expect(joined.value.status).toBe(201);
+    expect(joined.ms).toBeLessThan(SOON_MS);
+    const claimed = await timed(claim(world));
+    await expectAway(claimed.value);
+    expect(claimed.ms).toBeLessThan(1_000);
+    await pass(BREAKER_REST_MS_MIN);
+  }
 });
 
 test("a mint that answers just after a probe's fan was told: they get the same place with the next try", async () => {
@@ -214,6 +258,17 @@ describe("the purchase API", () => {
     expect(back.value.status).toBe(201);
     expect(back.ms).toBeLessThan(SOON_MS);
   });
+});
+
+test("who asks the purchase API and hangs up: it is heard to its end, for everybody to know", async () => {
+  const world = await started();
+  await world.settle();
+  world.purchase = hang;
+  buy(world).catch(() => undefined);
+  await pass(SOON_MS);
+  // What is left for the background outlives the request.
+  const { ms } = await timed(world.settle());
+  expect(ms).toBeGreaterThanOrEqual(PURCHASE_DEADLINE_MS - SOON_MS - 1);
 });
 
 describe("the origin", () => {

@@ -12,9 +12,15 @@ export interface Breaker {
   state(now: EpochMs): BreakerState;
   /** True for the one request that may ask while it is half open. It reports by `answered` or `timedOut`. */
   probe(now: EpochMs): boolean;
+  /** Changes with each answer, and with each time-out that counts: whoever asks notes it before. */
+  readonly mark: number;
   /** It answered, with whatever. */
   answered(): void;
-  timedOut(now: EpochMs): void;
+  /**
+   * Counts for a question of the present mark only. Whoever has answered somebody else in the meantime is there, however
+   * long this question took; and those that were asked together and time out one after the other are one.
+   */
+  timedOut(now: EpochMs, mark: number): void;
 }
 
 /**
@@ -25,6 +31,7 @@ export interface Breaker {
  */
 export function createBreaker(probeDeadMs: number): Breaker {
   let timeouts = 0;
+  let present = 0;
   let openedAt = 0;
   let probedAt: EpochMs | undefined;
 
@@ -44,13 +51,17 @@ export function createBreaker(probeDeadMs: number): Breaker {
       probedAt = now;
       return true;
     },
+    get mark() {
+      return present;
+    },
     answered() {
+      present += 1;
       timeouts = 0;
       probedAt = undefined;
     },
-    timedOut(now) {
-      // Those that were asked together and time out together are one.
-      if (state(now) === "open" && probedAt === undefined) return;
+    timedOut(now, mark) {
+      if (mark !== present) return;
+      present += 1;
       timeouts = Math.min(timeouts + 1, 32);
       openedAt = now;
       probedAt = undefined;

@@ -11,7 +11,7 @@ import { clearCookie } from "../cookies.ts";
 import { dripView } from "../drip-poll.ts";
 import { limitClaim } from "../friction/limit.ts";
 import { SOLD_OUT_RETRY_SECONDS, WAITING_RETRY_SECONDS } from "../limits.ts";
-import type { MintReply } from "../mint-client.ts";
+import type { MintRefusal } from "../mint-client.ts";
 import { type HoldingPage, holdingPage } from "../page/holding-page.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
@@ -60,14 +60,14 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     const limited = await limitClaim(visit, event, number);
     if (limited !== undefined) return limited;
     const { visitor, ticket } = place;
-    const path = `/v1/events/${event.event}/admissions`;
-    const asked = {
+    const body = {
       ...{ visitor, ticket },
       ...(credit === undefined ? {} : { credit }),
       // To a mint that asks for it, or may: one that knows nothing of it would refuse the member.
       ...(confirmed && (drip === undefined || asksPresence(drip)) ? { confirmed } : {}),
     };
-    const reply = await edge.mint.post(path, asked, visit);
+    const question = { event: event.event, what: "admissions", body, read: readAdmission } as const;
+    const reply = await edge.mint.post(question, visit);
     if (reply.kind === "away") return mintAway(visit);
     if (reply.kind === "refused") {
       const answer = reply.code === "slot-over" ? isOver : mintRefusal(visit, reply);
@@ -76,18 +76,27 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
       }
       return answer;
     }
-    const { opensAt, closesAt, admission } = reply.body;
-    const wellFormed = typeof opensAt === "number" && typeof closesAt === "number";
-    if (!wellFormed || !isTokenShaped(admission)) {
-      return mintAway(visit);
-    }
+    const { opensAt, closesAt, admission } = reply.grant;
     edge.seen.counts.claimed += 1;
     const { tokenMode } = credentials;
-    const body: EdgeClaimAnswer = { opensAt, closesAt, ...(tokenMode ? { admission } : {}) };
+    const told: EdgeClaimAnswer = { opensAt, closesAt, ...(tokenMode ? { admission } : {}) };
     const until = closesAt + edge.config.skewSeconds * 1000;
     const tokens = [{ kind: "admission" as const, value: admission, until }];
-    return handOver(personal(body, 201), tokens, { visit, event, tokenMode });
+    return handOver(personal(told, 201), tokens, { visit, event, tokenMode });
   }
+}
+
+interface Admission {
+  /** Epoch milliseconds. */
+  readonly opensAt: number;
+  readonly closesAt: number;
+  readonly admission: string;
+}
+
+function readAdmission(members: Readonly<Record<string, unknown>>): Admission | undefined {
+  const { opensAt, closesAt, admission } = members;
+  if (typeof opensAt !== "number" || typeof closesAt !== "number") return undefined;
+  return isTokenShaped(admission) ? { opensAt, closesAt, admission } : undefined;
 }
 
 /** What somebody without JavaScript could not hear otherwise: the statement says nothing of a number it has passed. */
@@ -100,7 +109,7 @@ const TOLD: Readonly<
 };
 
 /** The credit is used, or was refused for good. */
-function isSpent({ code, body }: MintReply & { kind: "refused" }): boolean {
+function isSpent({ code, body }: MintRefusal): boolean {
   return code === "slot-over" || (code === "too-early" && body["creditUsed"] === true);
 }
 

@@ -60,11 +60,15 @@ interface Sold {
   readonly isSold?: boolean;
 }
 
-async function send(
-  visit: Visit,
-  purchase: { event: string; body: string; admission: string; visitor: string },
-): Promise<Sold> {
-  const { edge, request, now } = visit;
+interface Purchase {
+  readonly event: string;
+  readonly body: string;
+  readonly admission: string;
+  readonly visitor: string;
+}
+
+async function send(visit: Visit, purchase: Purchase): Promise<Sold> {
+  const { edge, now } = visit;
   const { purchaseUrl } = edge.config;
   if (purchaseUrl === undefined) {
     return { answer: problem("unavailable", { retryAfterSeconds: 30 }) };
@@ -73,6 +77,17 @@ async function send(
   const circuit = edge.purchaseCircuit;
   if (circuit.state(now) !== "closed" && !circuit.probe(now)) return { answer: resting(visit) };
   edge.seen.counts.purchases += 1;
+  const asking = ask(visit, purchaseUrl, purchase);
+  // It goes on when the client hangs up: what became of it is for everybody to know, and a probe has to report.
+  visit.background.waitUntil(asking);
+  return asking;
+}
+
+/** Never rejects. */
+async function ask(visit: Visit, purchaseUrl: string, purchase: Purchase): Promise<Sold> {
+  const { edge, request } = visit;
+  const circuit = edge.purchaseCircuit;
+  const mark = circuit.mark();
   const headers = new Headers({
     "Content-Type": "application/json",
     Accept: "application/json",
@@ -107,7 +122,7 @@ async function send(
     };
   } catch (error) {
     const failedAt = edge.clock.now();
-    if (error instanceof DeadlineError) circuit.timedOut(failedAt);
+    if (error instanceof DeadlineError) circuit.timedOut(failedAt, mark);
     else circuit.answered(failedAt);
     return { answer: away() };
   }

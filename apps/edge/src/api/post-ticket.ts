@@ -51,21 +51,30 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
     const limited = await limitJoin(visit, event);
     if (limited !== undefined) return formOr(joining, limited);
   }
-  const path = `/v1/events/${event.event}/tickets`;
   const body = { visitor, ...(place === undefined ? {} : { ticket: place.ticket }) };
-  const reply = await edge.mint.post(path, body, visit);
+  const question = { event: event.event, what: "tickets", body, read: readTicket } as const;
+  const reply = await edge.mint.post(question, visit);
   if (reply.kind === "away" && kept !== undefined) return joined(joining, kept);
   if (reply.kind === "away") return formOr(joining, mintAway(visit));
   if (reply.kind === "refused") return formOr(joining, mintRefusal(visit, reply));
-  const { number, ticket, issuedAt } = reply.body;
-  const wellFormed = Number.isSafeInteger(number) && Number.isSafeInteger(issuedAt);
-  if (!wellFormed || !isTokenShaped(ticket)) {
-    return formOr(joining, mintAway(visit));
-  }
-  const grant = { number: number as number, issuedAt: issuedAt as number, ticket };
+  const { grant, status } = reply;
   edge.seen.counts.joined += 1;
   edge.newcomers.expect(event.event, grant.number, visit);
-  return joined(joining, { ...grant, status: reply.status });
+  return joined(joining, { ...grant, status });
+}
+
+interface Ticket {
+  readonly number: number;
+  readonly ticket: string;
+  /** Epoch milliseconds. */
+  readonly issuedAt: number;
+}
+
+function readTicket(members: Readonly<Record<string, unknown>>): Ticket | undefined {
+  const { number, ticket, issuedAt } = members;
+  const wellFormed = Number.isSafeInteger(number) && Number.isSafeInteger(issuedAt);
+  if (!wellFormed || !isTokenShaped(ticket)) return undefined;
+  return { number: number as number, ticket, issuedAt: issuedAt as number };
 }
 
 interface Joining {
@@ -125,7 +134,7 @@ function keepsPlace({ edge, now }: Visit, event: ManifestEvent, place: Place): b
 
 function joined(
   { visit, event, credentials, visitor, returnPath }: Joining,
-  grant: { number: number; ticket: string; issuedAt: number; status: number },
+  grant: Ticket & { readonly status: number },
 ): Response {
   const { number, ticket, issuedAt, status } = grant;
   const { tokenMode } = credentials;

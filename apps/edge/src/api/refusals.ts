@@ -1,7 +1,7 @@
 /** What the mint said no to, in the edge's words. */
 import type { ProblemCode } from "@vestibule/contracts/problems";
 import { AWAY_RETRY_SECONDS } from "../limits.ts";
-import type { MintReply } from "../mint-client.ts";
+import type { MintRefusal } from "../mint-client.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 
@@ -47,7 +47,7 @@ export function spreadSeconds(
   return min + (byte % (max - min + 1));
 }
 
-export function mintRefusal(visit: Visit, reply: MintReply & { kind: "refused" }): Response {
+export function mintRefusal(visit: Visit, reply: MintRefusal): Response {
   const { code, body, retryAfterSeconds } = reply;
   if (code === "unavailable" || !PUBLIC_CODES.has(code)) return mintAway(visit);
   const extensions = Object.fromEntries(
