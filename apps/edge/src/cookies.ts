@@ -34,7 +34,7 @@ function unquoted(text: string): string {
 }
 
 const OURS =
-  /^[ \t]*(?:__Host-)?vst-(?:(?:visitor|ticket|admission|credit|order)-|language\s*(?:=|$))/;
+  /^[ \t]*(?:__Host-)?vst-(?:(?:visitor|ticket|admission|credit|order|gone)-|language\s*(?:=|$))/;
 
 /**
  * The header without our cookies; `undefined` when nothing is left. Several `Cookie` headers reach us as

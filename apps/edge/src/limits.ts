@@ -78,6 +78,9 @@ export const BODY_DEADLINE_MS = 10_000;
 /** An event's end may be moved while people wait: what a browser keeps for them outlives it by this. */
 export const COOKIES_OUTLIVE_EVENT_MS = 30 * 86_400_000;
 
+/** Whoever has left the line takes no new place by itself for so long; who comes back later is as anybody else. */
+export const GONE_SECONDS = 86_400;
+
 /**
  * What of the way from the last sale to a page in a last call is not ours to set, with room for a busy day: the purchase
  * API's look at the stock, its report and the mint's commit; from a location to the mint and back; from a page to its

@@ -203,7 +203,7 @@ describe("whoever has bought", () => {
     world.mint = ({ url }) => (url.endsWith("/admissions") ? refusal("slot-over") : undefined);
     const Cookie = await cookiesOf(world, 5, `${orderOf(5, order)}; ${CREDIT}`);
     const me = await world.get("/_vestibule/events/demo/me", { headers: { Cookie } });
-    expect(await me.json()).toEqual({ number: 5, order });
+    expect(await me.json()).toEqual({ number: 5, state: "bought", order });
     const claim = await world.post(CLAIM, { headers: { ...OWN_PAGE, Cookie } });
     expect(claim.status).toBe(410);
     expect(await claim.json()).toMatchObject({ order });

@@ -185,7 +185,8 @@ describe("looking", () => {
     const world = await worldWith({ segments: [OLD, fresh] });
     const response = await world.get(ME, { headers: await shown(world, 50) });
     expect(await response.json()).toEqual({
-      ...{ number: 50, opensAt: NOW + 5_000, closesAt: NOW + 605_000, claimBy: NOW + 185_000 },
+      ...{ number: 50, state: "known" },
+      ...{ opensAt: NOW + 5_000, closesAt: NOW + 605_000, claimBy: NOW + 185_000 },
     });
   });
 });

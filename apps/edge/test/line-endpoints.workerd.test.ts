@@ -176,7 +176,10 @@ describe("law 2: an event that is extended takes nobody's place", () => {
     const { world, headers } = await extended();
     world.manifest = [EVENT];
     world.now = epochMs(NOW + 3_600_000);
-    expect(await (await world.get(ME, { headers })).json()).toEqual({ number: 500 });
+    expect(await (await world.get(ME, { headers })).json()).toMatchObject({
+      number: 500,
+      state: "waiting",
+    });
   });
 
   test("no mint answers: the place is kept as it is, with cookies that outlive the new end", async () => {
@@ -255,11 +258,17 @@ describe("looking", () => {
   test("the place, and its times once they are committed", async () => {
     const world = await createWorld();
     const waiting = await world.get(ME, { headers: await withTicket(world, 500) });
-    expect(await waiting.json()).toEqual({ number: 500 });
+    expect(await waiting.json()).toMatchObject({ number: 500, state: "waiting" });
     const known = await world.get(ME, { headers: await withTicket(world, 61) });
     const opensAt = NOW + 50_000;
     expect(await known.json()).toEqual({
-      ...{ number: 61, opensAt, claimBy: opensAt + 180_000, closesAt: opensAt + 600_000 },
+      ...{
+        number: 61,
+        state: "known",
+        opensAt,
+        claimBy: opensAt + 180_000,
+        closesAt: opensAt + 600_000,
+      },
     });
     expect(known.headers.get("cache-control")).toBe("private, no-store");
     expect((await world.get(ME)).status).toBe(403);
@@ -350,7 +359,10 @@ describe("when mints are away", () => {
     const join = await world.post(TICKETS);
     expect(join.status).toBe(503);
     expect(join.headers.get("retry-after")).toMatch(/^[3-9]$/);
-    expect(await (await world.get(ME, { headers })).json()).toEqual({ number: 500 });
+    expect(await (await world.get(ME, { headers })).json()).toMatchObject({
+      number: 500,
+      state: "waiting",
+    });
     expect((await world.get("/_vestibule/events/demo/drip")).status).toBe(200);
     expect(
       (await world.get("/events/demo", { headers: { ...PAGE_VIEW, ...headers } })).status,

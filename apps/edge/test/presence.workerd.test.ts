@@ -244,21 +244,24 @@ describe("GET …/me", () => {
 
   test("says that the word is wanted, until when, and no more once it was given", async () => {
     const world = await asking();
-    expect(await me(world)).toEqual({ number: NUMBER, ...TIMES, confirm: true });
+    expect(await me(world)).toEqual({ number: NUMBER, state: "confirm", ...TIMES, confirm: true });
     const admission = await world.admission({ number: NUMBER, opensAt: OPENS_AT });
-    expect(await me(world, { admission })).toEqual({ number: NUMBER, ...TIMES, admitted: false });
+    const known = { number: NUMBER, state: "known", ...TIMES };
+    expect(await me(world, { admission })).toEqual({ ...known, admitted: false });
     world.now = OPENS_AT as typeof world.now;
-    expect(await me(world, { admission })).toEqual({ number: NUMBER, ...TIMES, admitted: true });
+    expect(await me(world, { admission })).toEqual({ ...known, state: "turn", admitted: true });
     expect(await me(world)).toHaveProperty("confirm");
     world.now = (CLAIM_BY + 1) as typeof world.now;
     expect(await me(world)).not.toHaveProperty("confirm");
   });
 
   test("auto, or no turn yet: not a word of it", async () => {
-    expect(await me(await asking("auto"))).toEqual({ number: NUMBER, ...TIMES });
+    const known = { number: NUMBER, state: "known", ...TIMES };
+    expect(await me(await asking("auto"))).toEqual(known);
     const world = await asking();
     world.drip = { ...world.drip, segments: [], committed: NUMBER - 1 };
-    expect(await me(world)).toEqual({ number: NUMBER });
+    expect(await me(world)).toMatchObject({ number: NUMBER, state: "near" });
+    expect(await me(world)).not.toHaveProperty("confirm");
   });
 });
 

@@ -28,6 +28,8 @@ export function claimPlan({ place, trouble, view, isHidden, random }: ClaimInput
   const { slot, state, said, now } = view;
   const { number, missed, order, claimed } = place.known;
   if (number === undefined || missed === true || order !== undefined) return NONE;
+  // Another tab is in: here only a press leads there.
+  if (claimed !== undefined && place.inside === claimed.opensAt) return { kind: "stop" };
   // Nobody enters here by now. What is claimed is kept for later, or for another location.
   const isClosed = state === "clock";
   if (claimed !== undefined) {

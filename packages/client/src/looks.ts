@@ -16,8 +16,8 @@ import type { View } from "./view.ts";
 export class Looks {
   readonly #device: Device;
   readonly #trouble: Trouble;
-  #isAtOnce = false;
-  #isSoon = false;
+  /** Asked for besides the schedule: in so long. */
+  #askedMs: number | undefined;
   #quick = 0;
 
   constructor(device: Device, trouble: Trouble) {
@@ -26,11 +26,11 @@ export class Looks {
   }
 
   atOnce(): void {
-    this.#isAtOnce = true;
+    this.#askedMs = 0;
   }
 
   soon(): void {
-    this.#isSoon = true;
+    this.#askedMs ??= REFUSED_LOOK_MS * (1 + this.#device.random());
   }
 
   /** A few, quickly one after the other, for as long as the turn may be next. */
@@ -40,7 +40,7 @@ export class Looks {
 
   /** One that nothing may push away. */
   get isUrgent(): boolean {
-    return this.#isAtOnce || this.#isSoon;
+    return this.#askedMs !== undefined;
   }
 
   /** Milliseconds until the next look. What was asked for is taken by it. */
@@ -51,14 +51,9 @@ export class Looks {
     const hidden = this.#device.isHidden();
     // What is over says nothing about the slot that makes it good.
     const slot = state === "credit" ? undefined : known;
-    if (this.#isAtOnce) {
-      this.#isAtOnce = false;
-      return 0;
-    }
-    if (this.#isSoon) {
-      this.#isSoon = false;
-      return REFUSED_LOOK_MS * (1 + random);
-    }
+    const askedMs = this.#askedMs;
+    this.#askedMs = undefined;
+    if (askedMs !== undefined) return askedMs;
     const mayBeNext = slot === undefined && (eta?.fromMs ?? Infinity) < NEWCOMER_ETA_MS;
     if (this.#quick > 0 && mayBeNext && failures === 0) {
       this.#quick -= 1;

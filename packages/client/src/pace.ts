@@ -27,3 +27,5 @@ export const PASSED_SPREAD_MS = 300;
 export const CLOCK_JUMP_MS = 2_000;
 /** The timers of a page that was hidden for long may fire once in this time only (Chromium: one wake a minute after five minutes). */
 export const HIDDEN_WAKE_MS = 60_000;
+/** Words that a screen reader speaks change with the state, and otherwise not more often than this. */
+export const SPEAK_MS = 60_000;

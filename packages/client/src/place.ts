@@ -9,6 +9,8 @@ export interface PlaceData extends Omit<
 > {
   /** By the clock of the location that said all this, when it did; absent: nobody knows, and the first statement tells. */
   readonly now?: number | undefined;
+  /** Sold out when it was said: whether that changes is seen in the drip. */
+  readonly shut?: boolean | undefined;
   /** An admission was shown, and only a fault of ours is in its way. */
   readonly returns?: boolean | undefined;
 }
@@ -21,11 +23,15 @@ const PASSED: ReadonlySet<View["state"]> = new Set(["passed", "owed", "missed"])
 
 export class Place {
   readonly known: Known;
+  readonly #wasShut: boolean;
+  /** The opening of the turn with which another tab has gone in: here only a press leads there. */
+  inside: number | undefined;
   /** The credit stands for the slot that is on its way. */
   isCreditUsed = false;
 
   constructor(data: PlaceData) {
     this.known = { ...data };
+    this.#wasShut = data.shut === true;
   }
 
   /** @param now by the mint's clock, epoch milliseconds */
@@ -61,10 +67,24 @@ export class Place {
   joined(number: number): boolean {
     const { known } = this;
     const isNew = number !== known.number;
-    known.missed = known.lapsed = known.owed = false;
-    if (isNew) known.claimed = known.order = known.aheadMost = known.told = undefined;
+    known.missed = known.lapsed = known.owed = known.gone = false;
+    if (isNew) this.#forget();
     known.number = number;
     return isNew;
+  }
+
+  /** Of the fan's own will. */
+  leave(): void {
+    this.#forget();
+    Object.assign(this.known, { number: undefined, gone: true, credit: false });
+  }
+
+  /** What was of another number. */
+  #forget(): void {
+    const { known } = this;
+    known.claimed = known.order = known.aheadMost = known.told = undefined;
+    known.saidFor = known.unlikely = this.inside = undefined;
+    known.missed = known.lapsed = known.owed = false;
   }
 
   /** The fan is there: for the slot that is set, or the first that a look at the line tells. Its opening, when it is known. */
@@ -93,7 +113,7 @@ export class Place {
 
   /** Nobody joins: whether that changes is seen in the drip. */
   get isShut(): boolean {
-    const state = this.known.drip?.state;
-    return state === "ended" || state === "soldout";
+    const { drip } = this.known;
+    return drip === undefined ? this.#wasShut : drip.state === "ended" || drip.state === "soldout";
   }
 }

@@ -1,7 +1,7 @@
 /** Named timers: starting one replaces it. And named tasks: each runs once at a time. */
 import type { Device } from "./device.ts";
 
-export type Task = "paint" | "poll" | "join" | "claim" | "enter";
+export type Task = "paint" | "poll" | "join" | "claim" | "enter" | "leave";
 
 /** Timers of browsers take 31 bits of milliseconds; beyond, they fire at once. */
 const DELAY_MS_MAX = 2_000_000_000;
@@ -29,10 +29,6 @@ export class Tasks {
     const timer = this.#timers.get(task);
     if (timer !== undefined) this.#device.stopTimer(timer);
     this.#timers.delete(task);
-  }
-
-  cancelAll(): void {
-    for (const task of this.#timers.keys()) this.cancel(task);
   }
 
   isSet(task: Task): boolean {

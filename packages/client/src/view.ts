@@ -22,6 +22,8 @@ export type PageState =
   | "passed"
   | "owed"
   | "missed"
+  /** The fan has left the line, and is in it again only when they say so. */
+  | "gone"
   | "bought"
   | "credit"
   | "paused"
@@ -67,6 +69,8 @@ export interface ViewInput {
   readonly lapsed?: boolean | undefined;
   /** The mint said that this place is given the next slot. */
   readonly owed?: boolean | undefined;
+  /** The fan has left the line. */
+  readonly gone?: boolean | undefined;
   /** This place has bought: the path of its order. */
   readonly order?: string | undefined;
   /** A purchase failed by a fault of ours: when the slot is over, a claim makes it good. */
@@ -182,6 +186,7 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   // Whatever has become of the turn, and of the sale: there is nothing more to do with this place.
   if (input.order !== undefined) return "bought";
   if (now >= endOf(input) || drip?.state === "ended") return "ended";
+  if (number === undefined && input.gone === true) return "gone";
   // Whoever has a credit had claimed.
   const isClaimed = claimed !== undefined || credit === true;
   const isOver =

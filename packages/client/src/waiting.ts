@@ -26,6 +26,11 @@ export interface Shell {
   show(view: View, isNews: boolean): void;
   /** The turn is open and the admission in hand. False when it was tried too often in vain: it is not kept. */
   enter(): boolean;
+  /**
+   * Other tabs of the same visitor, who share place and admission, should know: `in` with the turn that opens at this moment
+   * (`Waiting.stay`), or another place now, or none (load them anew).
+   */
+  tell(what: "in" | "place", opensAt?: number): void;
   /** Whoever was in before, and was kept out by a fault of ours, can go back. */
   goBack(): void;
 }
@@ -49,6 +54,8 @@ export class Waiting {
   #cookiesRefused = 0;
   /** The opening for which the claim is planned. */
   #plannedFor: number | undefined;
+  /** Going in takes its time: by `Device.ticks`, not again before. */
+  #enterNotBefore = 0;
   #clockGap: number;
 
   /** `receivedAt`: when the first byte of the data arrived, by this device's clock. */
@@ -71,7 +78,23 @@ export class Waiting {
 
   /** A press: join the line, or join it again. */
   join(): Promise<void> {
+    this.#place.known.gone = false;
     return this.#join();
+  }
+
+  /** A press: give up the place, and take no other until the fan asks for one. */
+  leave(): Promise<void> {
+    return this.#do("leave", async () => {
+      const reply = await this.#ports.line.leave();
+      if (!reply.ok) {
+        this.#failed(reply);
+        return;
+      }
+      this.#heard();
+      this.#place.leave();
+      for (const task of ["join", "claim", "enter"] as const) this.#tasks.cancel(task);
+      this.#ports.shell.tell("place");
+    });
   }
 
   /** A press: "I'm here". From now on this tries by itself. */
@@ -83,6 +106,7 @@ export class Waiting {
 
   /** A press: go in now. */
   async enter(): Promise<void> {
+    this.#place.inside = undefined;
     if (this.#place.known.claimed === undefined) await this.#claim();
     else this.#enter();
   }
@@ -98,6 +122,12 @@ export class Waiting {
   offline(): void {
     if (this.#place.known.condition !== "cookies") this.#place.known.condition = "offline";
     this.#repaint();
+  }
+
+  /** Another tab has gone in with this turn: here only a press leads there. */
+  stay(opensAt: number): void {
+    this.#place.inside = opensAt;
+    this.#plan();
   }
 
   /** By the mint's clock. */
@@ -143,7 +173,10 @@ export class Waiting {
       this.#place.known.effort = undefined;
       if (reply.ok) {
         this.#heard();
-        if (this.#place.joined(reply.body.number)) this.#looks.quickly();
+        if (this.#place.joined(reply.body.number)) {
+          this.#looks.quickly();
+          this.#ports.shell.tell("place");
+        }
         this.#looks.atOnce();
       } else if (reply.reason === "cookies-off") {
         // The first answer has set the cookie: a browser that keeps it joins with the second try.
@@ -196,13 +229,20 @@ export class Waiting {
   }
 
   #enter(): void {
-    if (this.#ports.shell.enter()) return;
+    const { shell } = this.#ports;
+    shell.tell("in", this.#place.known.claimed?.opensAt);
+    this.#enterNotBefore = this.#ports.device.ticks() + RETRY_MS;
+    if (shell.enter()) return;
     this.#place.known.condition = "cookies";
     this.#repaint();
   }
 
   async #do(task: Task, work: () => Promise<void>): Promise<void> {
     await this.#tasks.once(task, work);
+    this.#plan(task);
+  }
+
+  #plan(task?: Task): void {
     this.#repaint();
     const view = this.#view();
     this.#planJoin();
@@ -226,8 +266,8 @@ export class Waiting {
 
   #planJoin(): void {
     const place = this.#place;
-    const { number, condition, settings } = place.known;
-    const stopped = condition === "cookies" || this.#tasks.isBusy("join");
+    const { number, condition, settings, gone } = place.known;
+    const stopped = condition === "cookies" || gone === true || this.#tasks.isBusy("join");
     if (number !== undefined || stopped || this.#tasks.isSet("join")) return;
     const untilOpenMs = opensForJoins(settings) - this.#now();
     const join = () => (place.isShut ? undefined : this.#join());
@@ -252,7 +292,8 @@ export class Waiting {
     const plan = claimPlan({ place: this.#place, trouble: this.#trouble, view, isHidden, random });
     if (plan.kind === "none") return;
     if (plan.kind === "enter") {
-      tasks.later("enter", plan.inMs, () => this.#enter());
+      const inMs = Math.max(plan.inMs, this.#enterNotBefore - device.ticks());
+      tasks.later("enter", inMs, () => this.#enter());
       return;
     }
     if (view.state !== "clock") tasks.cancel("enter");
@@ -284,9 +325,9 @@ export class Waiting {
     const isNews =
       (drip ?? condition) !== undefined || missed === true || number !== this.#data.number;
     shell.show(view, isNews);
-    // Whoever is asked hears it in another tab, too: by the title.
+    // Whoever is asked hears it in another tab, too: by title and icon.
     if (!device.isHidden() || view.state === "confirm") {
-      this.#tasks.later("paint", 1_000 - (this.#now() % 1_000), () => this.#repaint());
+      this.#tasks.later("paint", 1_000 - (view.now % 1_000), () => this.#repaint());
     }
   }
 }

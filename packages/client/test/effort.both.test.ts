@@ -25,7 +25,7 @@ class Page {
     });
     const line: LineClient = {
       drip: () => new Promise(() => undefined),
-      ask: () => new Promise(() => undefined),
+      leave: () => new Promise(() => undefined),
       claim: () => new Promise(() => undefined),
       join: (proof) => {
         this.joins.push(proof);
@@ -56,7 +56,12 @@ class Page {
           this.#timers = this.#timers.filter((timer) => timer.id !== id);
         },
       },
-      shell: { show: (view) => this.views.push(view), enter: () => true, goBack: () => undefined },
+      shell: {
+        show: (view) => this.views.push(view),
+        enter: () => true,
+        tell: () => undefined,
+        goBack: () => undefined,
+      },
       ...more,
     });
     this.waiting.start();

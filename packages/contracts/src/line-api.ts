@@ -5,6 +5,7 @@
 import * as z from "zod/mini";
 import { HASH_TEXT } from "./hash-text.ts";
 import { TOKEN_CHARS_MAX } from "./limits.ts";
+import type { ManifestEvent } from "./statements.ts";
 
 /** A visitor's secret. */
 export const visitorSchema = z.string().check(z.regex(HASH_TEXT));
@@ -83,9 +84,35 @@ export interface ProofOfWork {
   readonly at: number;
 }
 
+/**
+ * Edge, `GET /_vestibule/events/{event}`: public, the same for everyone, some seconds old. What an app needs besides the drip to
+ * show what the page shows. Moments in epoch milliseconds.
+ */
+export type EdgeEvent = Pick<
+  ManifestEvent,
+  | "event"
+  | "title"
+  | "homePath"
+  | "lifetimeSeconds"
+  | "claimWindowSeconds"
+  | "accent"
+  | "looks"
+  | "friction"
+  | "language"
+  | "startsAt"
+  | "joinableAt"
+  | "endsAt"
+>;
+
 /** Edge, `GET /_vestibule/events/{event}/me`. The times are there once the slot is committed. */
 export interface EdgePlace {
   readonly number: number;
+  /** What the page would say now: a `PageState` of `@vestibule/client/view`. */
+  readonly state: string;
+  /** People whose turn comes before; absent where nobody waits for a turn. */
+  readonly ahead?: number;
+  /** Milliseconds from now until the turn, from and until; equal once it is set, absent when nobody can know. */
+  readonly wait?: { readonly fromMs: number; readonly untilMs: number };
   readonly opensAt?: number;
   readonly closesAt?: number;
   readonly claimBy?: number;

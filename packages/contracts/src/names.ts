@@ -23,8 +23,11 @@ export const STATEMENT_MEDIA_TYPE = "application/jwt";
 /** All of the edge's own endpoints are below this path. */
 export const EDGE_PREFIX = "/_vestibule";
 
-/** `order` is the shop's to set: what this browser has bought (`orderCookie`). */
-export type CookieKind = "visitor" | "ticket" | "admission" | "credit" | "order";
+/**
+ * `order` is the shop's to set: what this browser has bought (`orderCookie`). `gone` says that it has left the line, and takes
+ * no place by itself.
+ */
+export type CookieKind = "visitor" | "ticket" | "admission" | "credit" | "order" | "gone";
 
 /**
  * Cookie name of one event. `__Host-` needs https, a `Secure` attribute and `Path=/` (RFC 6265bis);

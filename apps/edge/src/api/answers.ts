@@ -13,8 +13,8 @@ import { problem } from "../problem.ts";
 import { isSameSite } from "../routing/cross-origin.ts";
 import type { Visit } from "../visit.ts";
 
-/** What we give; the order is the shop's to tell. */
-type Token = Exclude<CookieKind, "order">;
+/** What we give; the order is the shop's to tell, and `gone` is no token. */
+type Token = Exclude<CookieKind, "order" | "gone">;
 
 const HEADERS: Record<Token, string> = {
   visitor: VISITOR_HEADER,

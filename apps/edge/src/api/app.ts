@@ -6,14 +6,16 @@ import { isHeadTooLarge } from "../admission/credentials.ts";
 import { codeOf, problem, timing } from "../problem.ts";
 import { allowedOrigin, isPreflight, preflight, shareWith } from "../routing/cross-origin.ts";
 import { type Visit, findEvent, keepDripFresh } from "../visit.ts";
+import { getEvent } from "./get-event.ts";
 import { getHealth } from "./get-health.ts";
 import { getMe } from "./get-me.ts";
 import { postLanguage } from "./post-language.ts";
+import { leave } from "./leave.ts";
 import { postAdmission } from "./post-admission.ts";
 import { postPurchase } from "./post-purchase.ts";
 import { postTicket } from "./post-ticket.ts";
 
-type Verb = (visit: Visit, event: ManifestEvent) => Promise<Response>;
+type Verb = (visit: Visit, event: ManifestEvent) => Response | Promise<Response>;
 
 export const api: Hono<{ Bindings: Visit }> = new Hono<{ Bindings: Visit }>();
 
@@ -39,10 +41,12 @@ api.use((c, next) =>
   isHeadTooLarge(c.env.head) ? Promise.resolve(problem("head-too-large")) : next(),
 );
 api.get("/_vestibule/health", (c) => getHealth(c.env));
-endpoint("tickets", "POST", postTicket);
-endpoint("me", "GET", getMe);
-endpoint("admissions", "POST", postAdmission);
-endpoint("purchases", "POST", postPurchase);
+endpoint("", { GET: (_visit, event) => getEvent(event) });
+endpoint("/tickets", { POST: postTicket });
+endpoint("/me", { GET: getMe, DELETE: leave });
+endpoint("/leave", { POST: leave });
+endpoint("/admissions", { POST: postAdmission });
+endpoint("/purchases", { POST: postPurchase });
 api.all("/_vestibule/events/:event/drip", () => methodNotAllowed("GET, HEAD"));
 api.all("/_vestibule/health", () => methodNotAllowed("GET"));
 api.post("/_vestibule/language", (c) => postLanguage(c.env));
@@ -50,8 +54,8 @@ api.all("/_vestibule/language", () => methodNotAllowed("POST"));
 api.notFound(() => problem("not-found"));
 api.onError((error, c) => brokenPlain(c.env.edge, error));
 
-function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
-  api.all(`/_vestibule/events/:event/${name}`, async (c) => {
+function endpoint(path: string, verbs: Readonly<Record<string, Verb>>): void {
+  api.all(`/_vestibule/events/:event${path}`, async (c) => {
     const visit = c.env;
     const routes = visit.edge.routes();
     if (routes === undefined || !visit.edge.verifies) {
@@ -59,17 +63,18 @@ function endpoint(name: string, method: "GET" | "POST", verb: Verb): void {
     }
     const event = routes.event(c.req.param("event"));
     if (event === undefined) return problem("event-not-found");
-    const allowed = visit.request.method === method || (method === "GET" && isHead(visit.request));
-    if (!allowed) return methodNotAllowed(method);
+    const verb = verbs[isHead(visit) ? "GET" : visit.method];
+    if (verb === undefined) return methodNotAllowed(Object.keys(verbs).join(", "));
     await keepDripFresh(visit, event.event);
     const answer = await verb(visit, event);
-    if (!answer.headers.has("server-timing")) answer.headers.set("Server-Timing", timing(name));
+    if (!answer.headers.has("server-timing"))
+      answer.headers.set("Server-Timing", timing(path.slice(1) || "event"));
     return answer;
   });
 }
 
-function isHead(request: Request): boolean {
-  return request.method === "HEAD";
+function isHead({ method }: Visit): boolean {
+  return method === "HEAD";
 }
 
 function methodNotAllowed(allow: string): Response {

@@ -6,6 +6,7 @@ import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { type Credentials, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
+import { clearCookie } from "../cookies.ts";
 import { limitJoin } from "../friction/limit.ts";
 import { askProof } from "../friction/proof.ts";
 import { COOKIES_OUTLIVE_EVENT_MS, SOLD_OUT_RETRY_SECONDS } from "../limits.ts";
@@ -14,6 +15,7 @@ import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 import { type Handover, handOver, personal, refuseCrossSite, seeOther } from "./answers.ts";
 import { readForm } from "./form.ts";
+import { hasLeft } from "./leave.ts";
 import { mintAway, mintRefusal } from "./refusals.ts";
 
 export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Response> {
@@ -148,6 +150,8 @@ function joined(
     { kind: "visitor", value: visitor, until },
     { kind: "ticket", value: ticket, until },
   ];
+  const scope = { event: event.event, https: visit.address.https };
+  if (hasLeft(visit.head, scope)) response.headers.append("Set-Cookie", clearCookie("gone", scope));
   return handOver(response, tokens, { visit, event, tokenMode });
 }
 

@@ -80,6 +80,7 @@ ${
 <p class="notice" id="notice" dir="auto"${hidden(notice === "")}>${escape(notice)}</p>
 <noscript>${plainHtml(parts)}</noscript>
 ${actionsHtml(parts)}
+${moreHtml(parts)}
 </main>
 <footer><p id="kept"${hidden(!words.kept)}>${page.kept}</p>${look.after}${languageHtml(parts)}</footer>
 <script type="application/json" id="data">${jsonForHtml(data)}</script>
@@ -162,6 +163,16 @@ function languageHtml({ language, returnPath }: PageParts): string {
     `<input type="hidden" name="return" value="${escape(returnPath)}">` +
     `<label for="language">${page.language}</label><select name="language" id="language" autocomplete="off">${options}</select>` +
     `<button class="nojs">${page.change}</button></form>`
+  );
+}
+
+/** To leave the line: quiet, and asked once more. */
+function moreHtml(parts: PageParts): string {
+  const { page } = parts.language;
+  const label = page.leaveYes;
+  return (
+    `<details id="more"${hidden(!parts.words.leaves)}><summary>${page.leave}</summary>` +
+    `${formHtml(parts, { id: "leave", to: "leave", label, shown: true })}</details>`
   );
 }
 

@@ -32,6 +32,7 @@ export function pageOf(known: Known): PageBytes {
   const { event, now, drip, condition, standing, look, returnPath, back, unsent } = known;
   const { language, locale } = known.choice;
   const settings = settingsOf(event);
+  const shut = drip?.state === "soldout" ? true : undefined;
   const view = viewOf({ settings, now, drip, condition, ...standing });
   const formats = formatsOf(view.target === undefined ? "UTC" : known.zone(), { locale, now });
   const { title } = event;
@@ -41,7 +42,7 @@ export function pageOf(known: Known): PageBytes {
   const html = pageHtml({
     ...{ view, language, look, under, returnPath, unsent, isProving },
     words: wordsOf(view, { texts: language.texts, formats, own }, title),
-    data: { settings, now, condition, ...standing, back, title, locale, own, proving },
+    data: { settings, now, condition, ...standing, shut, back, title, locale, own, proving },
   });
   return pageBody(html, { texts: language.bytes, isProving });
 }

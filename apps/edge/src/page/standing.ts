@@ -4,12 +4,13 @@ import type { AdmissionCheck } from "../admission/admissions.ts";
 import type { Credentials } from "../admission/credentials.ts";
 import { readOrder, usableCredit } from "../admission/order.ts";
 import { type Turn, isClaimed, turnOf } from "../admission/tickets.ts";
+import { hasLeft } from "../api/leave.ts";
 import type { Visit } from "../visit.ts";
 import type { PageData } from "./markup.ts";
 
 export type Standing = Pick<
   PageData,
-  "number" | "credit" | "missed" | "owed" | "order" | "claimed" | "returns"
+  "number" | "credit" | "missed" | "owed" | "order" | "claimed" | "returns" | "gone"
 >;
 
 export interface Asker {
@@ -35,11 +36,13 @@ export async function readStanding(
   const { edge, now } = visit;
   const place = await edge.tickets.check(credentials, event, now);
   const number = place?.number;
+  const scope = { event: event.event, https: visit.address.https };
   const credit = usableCredit(visit, { event: event.event, credentials, number });
   const turn = turnOf(number ?? 0, edge.feed.drip(event.event), event);
   return {
     ...{ number, missed, owed },
     credit: credit === undefined || missed === true || owed === true ? undefined : true,
+    gone: number === undefined && hasLeft(visit.head, scope) ? true : undefined,
     order: readOrder(visit, event.event, number),
     claimed: claimedSlot(check, turn),
     // Whoever was let in before goes back there when it is over.

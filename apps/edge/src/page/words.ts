@@ -22,6 +22,8 @@ export interface Words {
   readonly notice: string;
   /** Whether to say that the place stays theirs. */
   readonly kept: boolean;
+  /** Whether there is a place to give up, and a turn to be told of. */
+  readonly leaves: boolean;
   /** What a press of the button does; without JavaScript there is always one. With it, it does `take` by itself. */
   readonly action: "join" | "join-again" | "confirm" | "enter" | "take" | "again" | "none";
   /** Where a link to the order leads, if there is one. */
@@ -57,6 +59,7 @@ export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
     offer: NO_OFFER.has(state) ? "" : offerOf(view, speech).join("\n"),
     notice: [view.reason, view.notice].filter((line) => line !== "").join("\n"),
     kept: number !== undefined && !NO_PLACE.has(state) && !NOT_KEPT.has(state),
+    leaves: number !== undefined && !NO_PLACE.has(state),
     action: actionOf(view),
     order: state === "bought" ? view.order : undefined,
   };
@@ -191,6 +194,7 @@ const ACTIONS: Partial<Record<PageState, Words["action"]>> = {
   joining: "join",
   missed: "join-again",
   bought: "join-again",
+  gone: "join-again",
   confirm: "confirm",
   turn: "enter",
   credit: "take",
@@ -199,7 +203,7 @@ const ACTIONS: Partial<Record<PageState, Words["action"]>> = {
 };
 
 function actionOf({ state, number, isShut, said }: View): Words["action"] {
-  if (state === "bought" ? isShut : state === "confirm" && said) return "none";
+  if (state === "bought" || state === "gone" ? isShut : state === "confirm" && said) return "none";
   const isTried = state === "unreachable" || state === "clock";
   return isTried && number === undefined ? "join" : (ACTIONS[state] ?? "again");
 }

@@ -143,6 +143,15 @@ export const SCENES: Readonly<Record<PageState, readonly [Scene, ...Scene[]]>> =
     { number: 5, drip: past(400_000), prepare: refused("slot-over") },
     { name: "plain", number: 5, drip: past(400_000), ...plain },
   ],
+  gone: [
+    { number: 1_204, pressed: { form: "leave", before: "waiting" } },
+    {
+      name: "shut",
+      number: 1_204,
+      drip: { state: "soldout" },
+      pressed: { form: "leave", before: "soldout" },
+    },
+  ],
   bought: [
     { number: 5, bought: true, drip: { segments: [] } },
     { name: "plain", number: 5, bought: true, drip: { segments: [] }, ...plain },

@@ -171,6 +171,8 @@ async function play(
   const state = (wanted: string) => page.locator(`main[data-state="${wanted}"]`).waitFor(within);
   if (scene.pressed !== undefined) {
     await state(scene.pressed.before);
+    const fold = page.locator(`details:has(#${scene.pressed.form}) summary`);
+    if ((await fold.count()) > 0) await fold.click(within);
     await page.click(`#${scene.pressed.form} button`, within);
   }
   await state(scene.state);

@@ -25,6 +25,9 @@ export interface Asked {
 /** As much of an element as the page's script touches. */
 class Element {
   hidden = false;
+  href = "";
+  checked = false;
+  parentElement = { hidden: true };
   #text = "";
   dataset: Record<string, string> = {};
   readonly classList = { add: () => undefined, toggle: () => undefined };
@@ -55,7 +58,7 @@ class Element {
     this.dataset[name] = value;
   }
   addEventListener(event: string, heard: (event: { preventDefault: () => void }) => void): void {
-    if (event === "submit") this.#onSubmit = heard;
+    if (event === "submit" || event === "change") this.#onSubmit = heard;
   }
   submit(): void {
     this.#onSubmit?.({ preventDefault: () => undefined });
@@ -73,11 +76,14 @@ export class ScriptWorld {
   readonly states: string[] = [];
   /** How often text was set on the page. */
   written = 0;
+  /** What the browser keeps for all its tabs. */
+  readonly stored: Map<string, string>;
   drip: Partial<DripView> = {};
   /** What joins and claims are answered. */
   grant: (name: string) => Answer = () => ({ status: 503 });
   /** What polls are answered with. */
   dripStatus = 200;
+  #onStorage: (told: object) => void = () => undefined;
   #seq = 1;
   #ms = 0;
   #timers: { readonly id: number; readonly at: number; readonly run: () => void }[] = [];
@@ -105,9 +111,20 @@ export class ScriptWorld {
     readonly claimWindowSeconds?: number;
     readonly hidden?: boolean;
     readonly drip?: object;
+    readonly gone?: boolean;
+    readonly shut?: boolean;
+    /** Of another tab of the same browser. */
+    readonly stored?: Map<string, string>;
   }) {
+    this.stored = data.stored ?? new Map<string, string>();
     this.drip = data.drip ?? {};
-    const { drip: _statement, hidden = false, claimWindowSeconds, ...known } = data;
+    const {
+      drip: _statement,
+      stored: _stored,
+      hidden = false,
+      claimWindowSeconds,
+      ...known
+    } = data;
     const settings = {
       ...EVENT,
       ...(claimWindowSeconds === undefined ? {} : { claimWindowSeconds }),
@@ -161,6 +178,11 @@ export class ScriptWorld {
     this.#seq += 1;
   }
 
+  /** Another tab has written what the browser keeps for all. */
+  tabWrote(): void {
+    for (const [key, newValue] of this.stored) this.#onStorage({ key, newValue });
+  }
+
   async pass(ms: number): Promise<void> {
     const until = this.#ms + ms;
     for (;;) {
@@ -195,7 +217,9 @@ export class ScriptWorld {
       fetch: (path: string, { body }: { body?: string }) =>
         this.#answer(path.replace(/^.*\//, ""), body),
       AbortSignal: { timeout: () => undefined },
-      addEventListener: () => undefined,
+      addEventListener: (event: string, heard: (told: object) => void) => {
+        if (event === "storage") this.#onStorage = heard;
+      },
       navigator: { onLine: true },
       location: {
         reload: () => (this.reloads += 1),
@@ -205,6 +229,10 @@ export class ScriptWorld {
         replaceState: (_state: unknown, _title: string, to: string) => (this.address = to),
       },
       sessionStorage: { getItem: () => null, setItem: () => undefined },
+      localStorage: {
+        getItem: (name: string) => this.stored.get(name) ?? null,
+        setItem: (name: string, value: string) => this.stored.set(name, value),
+      },
       document: this.document,
     };
   }

@@ -3,6 +3,7 @@ import type { LinePorts } from "@vestibule/client/line-client";
 const DEADLINE_MS = 10_000;
 
 export const linePorts: LinePorts = {
-  fetch: (url, request) => fetch(url, { ...request, signal: AbortSignal.timeout(DEADLINE_MS) }),
+  fetch: (url, request) =>
+    fetch(url, { ...(request as RequestInit), signal: AbortSignal.timeout(DEADLINE_MS) }),
   now: () => Date.now(),
 };

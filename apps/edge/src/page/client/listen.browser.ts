@@ -4,13 +4,14 @@ export interface Listener {
   join(): Promise<void>;
   confirm(): Promise<void>;
   enter(): Promise<void>;
+  leave(): Promise<void>;
   /** Seen again, back from history, or connected again. */
   wake(): void;
   offline(): void;
 }
 
 export function listen(to: Listener): void {
-  for (const id of ["join", "confirm", "enter"] as const) {
+  for (const id of ["join", "confirm", "enter", "leave"] as const) {
     document.getElementById(id)?.addEventListener("submit", (event) => {
       event.preventDefault();
       void to[id]();

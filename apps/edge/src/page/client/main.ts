@@ -9,6 +9,7 @@ import { listen } from "./listen.browser.ts";
 import { loadAgain, moveIn } from "./moving-in.browser.ts";
 import { listenToSwitch } from "./switch.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
+import { listenToTabs, tellTabs } from "./tabs.browser.ts";
 
 /** There in the pages of events that ask for it: its script stands before this one. */
 interface Proving {
@@ -35,10 +36,15 @@ const waiting = new Waiting(data, receivedAt, {
       // Until there is news the page says what the server wrote.
       if (isNews) paint(view, wordsOf(view, speech, title), texts);
     },
+    tell: (what, opensAt) => tellTabs(settings.event, `${what} ${opensAt}`),
     enter: () => moveIn(settings.event, back),
     goBack: () => loadAgain(back),
   },
 });
 listen(waiting);
 listenToSwitch();
+listenToTabs(settings.event, {
+  stay: (opensAt) => waiting.stay(opensAt),
+  other: () => loadAgain(back),
+});
 waiting.start();

@@ -1,4 +1,5 @@
 /** Puts words on the page. Touches only what changed, so that a reader is told of changes only. */
+import { type Spoken, maySay } from "@vestibule/client/spoken";
 import type { View } from "@vestibule/client/view";
 import { DAY_NEEDED_MS, type Formats, figuresOf } from "../formats.ts";
 import type { Texts } from "../texts.ts";
@@ -14,15 +15,21 @@ function show(node: HTMLElement, yes: boolean): void {
   if (node.hidden === yes) node.hidden = !yes;
 }
 
+let said: Spoken = { words: "", about: "", at: 0 };
 export function paint(view: View, words: Words, texts: Texts): void {
   if (document.title !== words.title) document.title = words.title;
   const main = document.querySelector("main") as HTMLElement;
   if (main.dataset["state"] !== view.state) main.dataset["state"] = view.state;
-  say(element("headline"), words.headline);
-  say(
-    element("lead"),
-    words.action === "take" ? pair(texts, words.lead, texts.byItself) : words.lead,
-  );
+  const lead = words.action === "take" ? pair(texts, words.lead, texts.byItself) : words.lead;
+  const both = words.headline + lead;
+  // Whoever is asked, or has a place at last, is told at once how it stands.
+  const about = view.state === "confirm" ? both : `${view.state} ${words.number}`;
+  const saying = { words: both, about, at: view.now };
+  if (maySay(saying, said)) {
+    said = saying;
+    say(element("headline"), words.headline);
+    say(element("lead"), lead);
+  }
   const number = element("number");
   say(number, words.number);
   number.classList.toggle("long", words.number.length > 7);
@@ -51,6 +58,7 @@ export function paint(view: View, words: Words, texts: Texts): void {
     words.action === "join-again" ? texts.joinAgain : texts.join,
   );
   show(element("kept"), words.kept);
+  show(element("more"), words.leaves);
 }
 
 /** In the device's own zone. */
