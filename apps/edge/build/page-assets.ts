@@ -79,9 +79,10 @@ function sourceOf(text: string): string {
 export async function buildPageAssets(): Promise<void> {
   const script = await smaller(await bundle("src/page/client/main.ts"));
   const style = await bundle("src/page/style.css");
-  const looksStyle = await bundle("src/page/looks.css");
+  const logoStyle = await bundle("src/page/logo.css");
+  const templateStyle = await bundle("src/page/template.css");
   const proveScript = await bundle("src/page/client/prove/main.ts");
-  for (const text of [script, style, looksStyle, proveScript]) {
+  for (const text of [script, style, logoStyle, templateStyle, proveScript]) {
     if (/<\/(script|style)/i.test(text)) throw new Error("an asset would end its own element");
   }
   const sources = {
@@ -93,7 +94,8 @@ export async function buildPageAssets(): Promise<void> {
   const source = Object.entries({
     script,
     style,
-    looksStyle,
+    logoStyle,
+    templateStyle,
     proveScript,
     ...sources,
     languageFiles: languageFiles(),

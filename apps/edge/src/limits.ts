@@ -98,7 +98,7 @@ export const SHARED_PAGES_MAX = 32;
 
 /** A whole page, compressed, and what of it is kept for what it says of its moment: notice, facts, a long address. */
 export const PAGE_BYTES_MAX = 14_336;
-export const PAGE_MOMENT_BYTES = 256;
+export const PAGE_MOMENT_BYTES = 128;
 
 /** Accept headers: parts that are looked at. */
 export const ACCEPT_PARTS_MAX = 32;

@@ -1,5 +1,5 @@
 /** How the page of one event looks in one language, and the content policy that lets exactly that happen. */
-import { looksStyle, proveSource, scriptSource, styleSource } from "#page-assets";
+import { logoStyle, proveSource, scriptSource, styleSource, templateStyle } from "#page-assets";
 import type { ManifestLooks } from "@vestibule/contracts/looks";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { isLogo } from "@vestibule/looks/logo-form";
@@ -69,9 +69,12 @@ async function isShort(page: Uint8Array<ArrayBuffer>): Promise<boolean> {
 }
 
 function partsOf({ accent, title }: ManifestEvent, own: ManifestLooks): LookParts {
-  const colours = paletteCss(paletteOf(accent, own.colours));
-  const isPlain = [own.logo, own.texts, own.template].every((part) => part === undefined);
-  return { css: isPlain ? colours : colours + looksStyle, ...regionsOf(title, own) };
+  const styles = [
+    paletteCss(paletteOf(accent, own.colours)),
+    own.logo === undefined ? "" : logoStyle,
+    own.template === undefined ? "" : templateStyle,
+  ];
+  return { css: styles.join(""), ...regionsOf(title, own) };
 }
 
 /** The mint has checked them; whatever has not their form all the same is left out. */

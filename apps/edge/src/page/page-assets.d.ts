@@ -6,8 +6,9 @@ export declare const script: string;
 export declare const proveScript: string;
 /** The page's style sheet, minified. */
 export declare const style: string;
-/** For pages with more than colours of their own, minified. */
-export declare const looksStyle: string;
+/** For pages with a logo, and with a template; minified. */
+export declare const logoStyle: string;
+export declare const templateStyle: string;
 /** What a content policy calls each of them: `'sha256-…'`. */
 export declare const scriptSource: string;
 export declare const styleSource: string;
