@@ -92,7 +92,8 @@ describe("joining", () => {
   test("a stranger's or an ill-formed ticket is not shown to the mint", async () => {
     const world = await createWorld();
     const ticket = await world.ticket(5, VISITOR_B);
-    for (const shown of [ticket, `${ticket.slice(0, -4)}AAAA`, "x", "<script>"]) {
+    const forged = ticket.replace(/[^.]*$/, "A".repeat(86));
+    for (const shown of [ticket, forged, "x", "<script>"]) {
       const Cookie = cookies({ visitor: VISITOR_A, ticket: shown });
       await world.post(TICKETS, { headers: { ...OWN_PAGE, Cookie } });
     }

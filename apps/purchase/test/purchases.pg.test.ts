@@ -163,7 +163,7 @@ test("whatever cannot be verified gets one dull answer", async () => {
     await world.buy({ visitor: fan.visitor }),
     await world.buy({ admission: fan.admission }),
     await world.buy({ ...fan, visitor: other.visitor }),
-    await world.buy({ ...fan, admission: `${fan.admission.slice(0, -4)}AAAA` }),
+    await world.buy({ ...fan, admission: fan.admission.replace(/[^.]*$/, "A".repeat(86)) }),
     await world.buy({ ...fan, admission: "x" }),
     await world.buy(await world.fan({ key: signingKey })),
     await world.buy(await world.fan({ event: "autumn" })),

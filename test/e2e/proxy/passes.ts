@@ -39,7 +39,8 @@ export function passes(world: () => ProxyWorld): void {
       for (const shut of ["/q", "/q/hook/", "/q/Hook", "/q//hook", "/q/x/../probe", "/q/%68ook%20"])
         expect(await callback(shut), `POST ${shut}`).toBeTypeOf("number");
       expect(await callback("/q/hook", "PUT")).toBe(429);
-      expect(await shown(`${token.slice(0, -1)}B`)).toBe(429);
+      // A signature of zeros: another last character may be another text of the same one.
+      expect(await shown(token.replace(/[^.]*$/, "A".repeat(86)))).toBe(429);
       expect(await ask(world(), { start: "POST /q/hook", body: "x" })).toBe(429);
 
       const rules = JSON.stringify(PASSING.bypass.slice(1));
