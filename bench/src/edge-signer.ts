@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 import { jwksDocument } from "@vestibule/keys/public-key";
 import { importPrivateJwk } from "@vestibule/keys/signing-key";
-import { epochMs, ticketNumber, toSeconds } from "@vestibule/kernel/units";
-import { signAdmission, signDrip, signManifest } from "@vestibule/token/sign";
+import { epochMs, epochSeconds, ticketNumber, toSeconds } from "@vestibule/kernel/units";
+import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
 
 import { dripClaims, EVENT, ISSUER, LIFETIME_SECONDS, manifestClaims } from "./edge-world.ts";
@@ -31,6 +31,8 @@ export interface EdgeSigner {
   admissions(count: number): Promise<readonly Admitted[]>;
   /** The same in a file, `visitor token` on each line. */
   admissionsFile(bench: Bench, count: number): Promise<string>;
+  /** A place in line, of a visitor of its own. */
+  place(number: number): Promise<{ readonly visitor: string; readonly ticket: string }>;
   manifest(nowMs: number): Promise<string>;
   drip(nowMs: number): Promise<string>;
 }
@@ -78,6 +80,16 @@ export async function createEdgeSigner(): Promise<EdgeSigner> {
       const file = join(bench.scratch, `admissions-${files}`);
       await writeFile(file, lines.join(""));
       return file;
+    },
+    place: async (number) => {
+      const visitor = randomBytes(32).toString("base64url");
+      const iat = toSeconds(epochMs(Date.now() - OPENED_AGO_MS));
+      const ticket = await signTicket(signingKey, {
+        ...{ issuer: ISSUER, event: EVENT, sub: hashVisitor(visitor), iat },
+        exp: epochSeconds(iat + LIFETIME_SECONDS),
+        place: { number: ticketNumber(number) },
+      });
+      return { visitor, ticket };
     },
     manifest: (nowMs) => signManifest(signingKey, manifestClaims(nowMs)),
     drip: (nowMs) => signDrip(signingKey, dripClaims(nowMs)),

@@ -13,11 +13,13 @@ import { jwksRefresh } from "./rows/jwks-refresh.ts";
 import { keysLookup } from "./rows/keys-lookup.ts";
 import { limiterFloor } from "./rows/limiter-floor.ts";
 import { limiterPeer } from "./rows/limiter-peer.ts";
+import { mintCalls } from "./rows/mint-calls.ts";
 import { mintClaims } from "./rows/mint-claims.ts";
 import { mintJoin } from "./rows/mint-join.ts";
 import { mintMemory } from "./rows/mint-memory.ts";
 import { mintPremint } from "./rows/mint-premint.ts";
 import { pageBytes } from "./rows/page-bytes.ts";
+import { pagePhone } from "./rows/page-phone.ts";
 import { purchaseWin } from "./rows/purchase-win.ts";
 import { valkeyKilled } from "./rows/valkey-killed.ts";
 
@@ -28,6 +30,7 @@ export const ROWS: readonly Row[] = [
   edgeVerifyAgain,
   edgeForward,
   edgePage,
+  mintCalls,
   keysLookup,
   jwksRefresh,
   mintJoin,
@@ -38,6 +41,7 @@ export const ROWS: readonly Row[] = [
   dripAccuracy,
   failoverStall,
   pageBytes,
+  pagePhone,
   gateSmall,
   gateLarge,
   limiterFloor,

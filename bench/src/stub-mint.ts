@@ -15,11 +15,14 @@ export interface StubMint {
   requests(): number;
   /** How often for the key set. */
   keySets(): number;
+  /** How often for what, by `GET /path`. */
+  asked(): ReadonlyMap<string, number>;
 }
 
 export async function startStubMint(bench: Bench, signer: EdgeSigner): Promise<StubMint> {
   let requests = 0;
   let keySets = 0;
+  const asked = new Map<string, number>();
   const answer = async (path: string): Promise<{ type: string; text: string } | undefined> => {
     switch (path) {
       case "/.well-known/jwks.json":
@@ -35,6 +38,8 @@ export async function startStubMint(bench: Bench, signer: EdgeSigner): Promise<S
   };
   const server = createServer((request, response) => {
     requests += 1;
+    const what = `${request.method} ${request.url}`;
+    asked.set(what, (asked.get(what) ?? 0) + 1);
     void answer(request.url ?? "").then((found) => {
       response.writeHead(found === undefined ? 404 : 200, {
         "content-type": found?.type ?? "text/plain",
@@ -50,5 +55,10 @@ export async function startStubMint(bench: Bench, signer: EdgeSigner): Promise<S
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, requests: () => requests, keySets: () => keySets };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests: () => requests,
+    keySets: () => keySets,
+    asked: () => new Map(asked),
+  };
 }

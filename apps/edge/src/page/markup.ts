@@ -73,7 +73,7 @@ ${
     : ""
 }<div class="figures">
 <p class="place" id="place"${hidden(number === "")}><span>${page.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
-<div class="line" id="line"${hidden(number === "")}><svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true"><rect id="fill" width="${view.fill.toFixed(4)}" height="1"/></svg></div>
+<div class="line" id="line"${hidden(number === "")}><svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true"><rect id="fill" width="${view.fill.toFixed(3)}" height="1"/></svg></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p id="offer"${hidden(words.offer === "")}>${escape(words.offer)}</p>
 </div>

@@ -35,7 +35,9 @@ export function paint(view: View, words: Words, texts: Texts): void {
   number.classList.toggle("long", words.number.length > 7);
   show(element("place"), words.number !== "");
   show(element("line"), words.number !== "");
-  element("fill").setAttribute("width", view.fill.toFixed(4));
+  // By steps that are seen: each moves the line for a second, which is work for the device.
+  const [fill, width] = [element("fill"), view.fill.toFixed(3)];
+  if (fill.getAttribute("width") !== width) fill.setAttribute("width", width);
   show(element("facts"), words.facts.length > 0);
   for (const [index, box] of [...element("facts").children].entries()) {
     const fact = words.facts[index];
