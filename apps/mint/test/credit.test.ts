@@ -29,7 +29,10 @@ describe("a credit", () => {
       retryAfterSeconds: 1,
       extensions: { creditUsed: true },
     });
+    // Those behind are told that somebody comes before them.
+    expect((await world.drip()).owed).toBe(1);
     await world.pass(1_000);
+    expect((await world.drip()).owed).toBeUndefined();
     const fresh = await world.claim(fan);
     expect(fresh.opensAt).toBe(world.clock.now());
     const [old, anew] = [payload(answer.admission), payload(fresh.admission)];

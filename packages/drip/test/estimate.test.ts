@@ -160,6 +160,24 @@ test("the range is honest: over a whole sale with no-shows every slot opens insi
   }
 });
 
+test("the pace that is known makes the range narrower, within what it is without", () => {
+  const wide = etaRange(10_001, view(), START)!;
+  const known = etaRange(10_001, view({ pace: [110, 125] }), START)!;
+  expect(known.fromMs).toBeCloseTo(wide.fromMs * (150 / 125), -1);
+  expect(known.untilMs - 5_000).toBeCloseTo((wide.untilMs - 5_000) / 1.1, -1);
+});
+
+test("whoever is owed a slot comes before all who wait, and may be the first or the last of those who are owed one", () => {
+  const waiting = { committed: 100, rate: 60 };
+  expect(etaRange(101, view({ ...waiting, owed: 30, pace: [100, 100] }), START)!.fromMs).toBe(
+    30_000,
+  );
+  expect(etaRange(50, view({ ...waiting, owed: 30, pace: [100, 100] }), START)).toEqual({
+    fromMs: 0,
+    untilMs: 36_500,
+  });
+});
+
 test("a number that the line passed without a slot comes next", () => {
   const segments = [{ base: 11, count: 10, from: START, until: START + 1_200 }];
   const range = etaRange(5, view({ segments, committed: 20, skips: [] }), epochMs(START))!;
