@@ -57,7 +57,7 @@ export const LOGO_ALT_CHARS_MAX = 100;
 export const LOOKS_TEXT_CHARS_MAX = 200;
 export const TEMPLATE_CHARS_MAX = 4_000;
 export const LOOKS_JSON_BYTES_MAX = 12_288;
-export const LOOKS_PAGE_BYTES_MAX = 768;
+export const LOOKS_PAGE_BYTES_MAX = 640;
 
 /** A visitor's secret: 256 bits, base64url. */
 export const VISITOR_BYTES = 32;

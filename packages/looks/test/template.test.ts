@@ -198,7 +198,7 @@ describe("looks as a whole", () => {
   it("that would make a page too heavy are refused with the figure", () => {
     const template = `<p>${"x".repeat(2_000)}</p>{{room}}`;
     expect(checkLooks({ template }, options)).toMatchObject({
-      refusal: [{ field: "", message: expect.stringMatching(/add 2018 bytes .* may add 768/) }],
+      refusal: [{ field: "", message: expect.stringMatching(/add 2018 bytes .* may add 640/) }],
     });
     expect(checkLooks({ template }, { ...options, compressedBytes: () => 99 }).ok).toBe(true);
     const texts = { hi: { under: "\u0939".repeat(200) } };
