@@ -14,45 +14,39 @@ export interface Told {
   readonly by: number;
   readonly drip: DripView;
   /** Since then the line stood still before our eyes. */
-  readonly stood: boolean;
-  /** The reason that was given last. */
+  readonly stood?: boolean | undefined;
+  /** Why that moment is later by now; absent: it is not. */
   readonly grew?: Growth | undefined;
 }
 
 export interface HonestWait {
   readonly eta: EtaRange | undefined;
-  /** Why the latest moment is later than it was said to be; absent: it is not. */
-  readonly grew?: Growth | undefined;
   readonly told: Told | undefined;
 }
 
-/** Rounding and ticks: so much later is not shown at all, or so much of what is left. */
+/** Rounding and ticks: so much later is not shown. */
 const SLACK_MS = 5_000;
-const SLACK_SHARE = 0.02;
 /** Of a hundred: who comes, while nobody knows; and what a band is at least, being rounded up from 0.4 of it. */
 const HALF = 50;
 const BAND_LEAST = 40;
 
 export function waitOf(n: number, drip: DripView, now: number, told?: Told): HonestWait {
   const eta = etaRange(n, drip, now);
-  const stood = eta === undefined || drip.segments.every(({ until }) => until <= now);
-  const seen = told && { ...told, stood: told.stood || stood };
-  if (eta === undefined) return { eta, told: seen };
-  const by = now + eta.untilMs;
-  if (seen === undefined || by <= seen.by) return { eta, told: { by, drip, stood: false } };
-  const most = seen.by + Math.max(SLACK_MS, eta.untilMs * SLACK_SHARE);
-  if (by > most) {
-    const grew = growthOf(n, drip, now, { ...seen, by: most });
-    return { eta, grew, told: { ...seen, grew } };
-  }
-  return { eta: { ...eta, untilMs: Math.max(eta.fromMs, seen.by - now) }, told: seen };
+  const by = now + (eta?.untilMs ?? Infinity);
+  if (eta !== undefined && by <= (told?.by ?? Infinity)) return { eta, told: { by, drip } };
+  if (told === undefined) return { eta, told };
+  const stood = told.stood || !eta || drip.segments.every(({ until }) => until <= now);
+  const seen = { ...told, stood };
+  if (eta === undefined || by > told.by + SLACK_MS || now + eta.fromMs > told.by)
+    return { eta, told: { ...seen, grew: eta && growthOf(n, drip, now, seen) } };
+  return { eta: { ...eta, untilMs: told.by - now }, told: { ...seen, grew: undefined } };
 }
 
 /** By asking what would be said if one thing were still as it was; what is lost already stays lost to it. */
 function growthOf(n: number, drip: DripView, now: number, told: Told): Growth {
   const { rate, rates, pace, at } = told.drip;
   const fits = (then: Partial<DripView>): boolean =>
-    now + (etaRange(n, { ...drip, ...then }, now)?.untilMs ?? Infinity) <= told.by;
+    now + (etaRange(n, { ...drip, ...then }, now)?.untilMs ?? 0) <= told.by + SLACK_MS;
   if (fits({ rate, rates })) return "slower";
   if (fits({ pace })) return "fuller";
   if (told.stood || drip.cuts.some(({ until }) => until > at)) return "stopped";

@@ -7,7 +7,7 @@ import { type EtaRange, aheadOf, etaRange, soonestTurnMs } from "@vestibule/drip
 import { lastCallInMs } from "@vestibule/drip/last-call";
 import { servingNumber, slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
-import { type Growth, type Told, isUnlikely, waitOf } from "./honesty.ts";
+import { type Told, isUnlikely, waitOf } from "./honesty.ts";
 
 export type PageState =
   | "joining"
@@ -88,8 +88,7 @@ export interface View {
   readonly number?: number | undefined;
   readonly ahead?: number | undefined;
   readonly eta?: EtaRange | undefined;
-  /** Why the wait is longer than this place was told before; absent: it is not. */
-  readonly grew?: Growth | undefined;
+  /** With why the wait is longer than this place was told before (`grew`). */
   readonly told?: Told | undefined;
   /** While it waits: more people come before it than are left. */
   readonly unlikely: boolean;

@@ -25,7 +25,7 @@ describe("a wait that grows", () => {
     let by = Infinity;
     for (let at = START; at < START + 10 * MINUTE; at += 7_000) {
       const wait = waitOf(N, statement(at), at, told);
-      expect(wait.grew).toBeUndefined();
+      expect(wait.told?.grew).toBeUndefined();
       expect(at + wait.eta!.untilMs).toBeLessThanOrEqual(by);
       by = at + wait.eta!.untilMs;
       told = wait.told;
@@ -55,42 +55,52 @@ describe("a wait that grows", () => {
       later,
       promised(),
     );
-    expect(wait).toMatchObject({ grew });
+    expect(wait.told).toMatchObject({ grew });
     expect(later + wait.eta!.untilMs).toBeGreaterThan(promised().by);
   });
 
   test("says why: more people come than before", () => {
     const told = waitOf(N, statement(START, { pace: [140, 150] }), START).told!;
-    expect(waitOf(N, statement(later, { pace: [110, 130] }), later, told).grew).toBe("fuller");
+    const soon = START + 7_000;
+    const fuller = waitOf(N, statement(soon, { pace: [110, 130] }), soon, told).told;
+    expect(fuller?.grew).toBe("fuller");
+    // What is lost by then would not come back with the pace of then: the reason stays.
+    expect(waitOf(N, statement(later, { pace: [110, 130] }), later, fuller).told?.grew).toBe(
+      "fuller",
+    );
   });
 
   test("says why: the line stood still before our eyes, also when it goes on again", () => {
     const now = later + 2 * MINUTE;
     const stale = waitOf(N, statement(later), now, promised());
-    expect(stale.grew).toBe("stopped");
+    expect(stale.told?.grew).toBe("stopped");
     const on = statement(now, { committed: statement(later).committed });
-    expect(waitOf(N, on, now, stale.told).grew).toBe("stopped");
+    expect(waitOf(N, on, now, stale.told).told?.grew).toBe("stopped");
     const paused = waitOf(
       N,
       statement(later, { state: "paused", heldSince: later }),
       later,
       promised(),
     );
-    expect([paused.eta, paused.grew, paused.told?.stood]).toEqual([undefined, undefined, true]);
+    expect([paused.eta, paused.told?.grew, paused.told?.stood]).toEqual([
+      undefined,
+      undefined,
+      true,
+    ]);
   });
 
   test("says so for as long as it is so, and then no more", () => {
     const slow = waitOf(N, statement(later, { rate: 300 }), later, promised());
     const stillSlow = waitOf(N, statement(later, { rate: 500 }), later, slow.told);
-    expect([slow.grew, stillSlow.grew]).toEqual(["slower", "slower"]);
+    expect([slow.told?.grew, stillSlow.told?.grew]).toEqual(["slower", "slower"]);
     const again = waitOf(N, statement(later), later, stillSlow.told);
-    expect(again.grew).toBeUndefined();
+    expect(again.told?.grew).toBeUndefined();
     expect(later + again.eta!.untilMs).toBeLessThanOrEqual(promised().by);
   });
 
   test("a few seconds more are rounding: they are not shown", () => {
     const wait = waitOf(N, statement(later, { committed: 1_170 }), later, promised());
-    expect(wait.grew).toBeUndefined();
+    expect(wait.told?.grew).toBeUndefined();
     expect(later + wait.eta!.untilMs).toBe(promised().by);
   });
 });

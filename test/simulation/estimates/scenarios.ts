@@ -22,7 +22,7 @@ export interface Scenario {
     readonly at: number;
     readonly what: (line: VirtualLine, rate: number) => Promise<void>;
   }[];
-  /** The reason that nearly all are given whose wait grows; absent: hardly any wait does. */
+  /** The reason that three in four are given whose wait grows; absent: hardly any wait does. */
   readonly expected?: Growth;
   /** Of a hundred who come, so many are owed another slot: faults of ours that are made good. */
   readonly owedPercent?: number;

@@ -134,7 +134,7 @@ function leadOf(view: View, speech: Speech): string {
     return pair(texts, texts.soldoutTurn, lead);
   if (state !== "waiting" && state !== "near") return lead;
   const more = [
-    view.grew && texts.grew[view.grew],
+    view.told?.grew && texts.grew[view.told.grew],
     view.unlikely ? texts.unlikely : lastCallInMs === 0 && texts.lastCall,
   ];
   return more.reduce<string>((said, text) => (text ? pair(texts, said, text) : said), lead);
