@@ -48,6 +48,7 @@ const INPUTS: readonly Partial<ViewInput>[] = [
   { number: 500, drip: { ...drip, state: "paused", heldSince: NOW - 1 } },
   { number: 500, drip: soldout },
   { drip: soldout },
+  { gone: true },
   { number: 500, drip: { ...drip, state: "ended" } },
   ...(["unreachable", "offline", "clock", "cookies"] as const).flatMap((condition) => [
     { condition },
