@@ -1,6 +1,6 @@
-/** `POST /_vestibule/language`: the page's language, kept in a cookie that says nothing else. */
+/** `POST /_vestibule/language`: the page's language, by its own name, kept in a cookie that says nothing else. */
 import { setLanguageCookie } from "../cookies.ts";
-import { LANGUAGE_TAGS } from "../page/languages.ts";
+import { TAGS_BY_NAME } from "../page/languages.ts";
 import { problem } from "../problem.ts";
 import { isSameSite } from "../routing/cross-origin.ts";
 import { safeReturnPath } from "../routing/return-path.ts";
@@ -17,9 +17,9 @@ export async function postLanguage({ edge, request, address }: Visit): Promise<R
   const text = await readText(request);
   if (text instanceof Response) return text;
   const fields = new URLSearchParams(text);
-  const tag = fields.get("language") ?? "";
-  if (!LANGUAGE_TAGS.has(tag)) {
-    const detail = `\`language\` must be one of ${[...LANGUAGE_TAGS].join(", ")}.`;
+  const tag = TAGS_BY_NAME.get(fields.get("language") ?? "");
+  if (tag === undefined) {
+    const detail = `\`language\` must be one of ${[...TAGS_BY_NAME.keys()].join(", ")}.`;
     return problem("bad-request", { detail });
   }
   const response = seeOther(safeReturnPath(fields.get("return"), origin) ?? "/");

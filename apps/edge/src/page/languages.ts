@@ -15,6 +15,10 @@ export interface Language extends Pick<LanguageFile, "name" | "direction"> {
 
 const files = new Map(Object.entries(languageFiles));
 export const LANGUAGE_TAGS: ReadonlySet<string> = new Set(files.keys());
+/** The tag of each by its name in itself, which is what the switch sends: its choices need no values beside what they show. */
+export const TAGS_BY_NAME: ReadonlyMap<string, string> = new Map(
+  [...files].map(([tag, { name }]) => [name, tag]),
+);
 
 const read = new Map<string, Language>();
 
@@ -41,9 +45,6 @@ function readLanguage(tag: string, { name, direction, page, texts }: LanguageFil
 
 function optionsHtml(chosen: string): string {
   return [...files]
-    .map(([tag, { name, direction }]) => {
-      const dir = direction === "rtl" ? " dir=rtl" : "";
-      return `<option value=${tag} lang=${tag}${dir}${tag === chosen ? " selected" : ""}>${name}`;
-    })
+    .map(([tag, { name }]) => `<option lang=${tag}${tag === chosen ? " selected" : ""}>${name}`)
     .join("");
 }

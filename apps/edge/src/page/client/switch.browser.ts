@@ -8,9 +8,6 @@ export function listenToSwitch(): void {
   form?.addEventListener("keydown", ({ key }) => {
     byKeys = key !== "Enter";
   });
-  form?.addEventListener("pointerdown", () => {
-    byKeys = false;
-  });
   form?.addEventListener("change", () => {
     if (byKeys) form.querySelector("button")?.classList.remove("nojs");
     else form.submit();
