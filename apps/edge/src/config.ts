@@ -112,14 +112,15 @@ function nameOf(text: unknown): string | undefined {
 function baseUrl(name: string, value: string | undefined, mistakes: string[]): string {
   try {
     const url = new URL(value ?? "");
-    const plain = url.search === "" && url.hash === "" && url.username === "";
+    const isOpen = url.username === "" && url.password === "";
+    const plain = url.search === "" && url.hash === "" && isOpen;
     if ((url.protocol === "https:" || url.protocol === "http:") && plain) {
       return url.href.replace(/\/+$/, "");
     }
   } catch {
     // reported below
   }
-  mistakes.push(`${name}: an http or https address without query is needed`);
+  mistakes.push(`${name}: an http or https address without query and password is needed`);
   return "";
 }
 

@@ -3,6 +3,7 @@ import {
   JWKS_CACHE_SECONDS_MAX,
   JWKS_REFRESH_MS,
   PURCHASE_DEADLINE_MS_MAX,
+  SKEW_SECONDS_MAX,
   SOLD_OUT_TOLD_MS_MAX,
   TOKEN_CHARS_MAX,
   VISITOR_CHARS,
@@ -60,8 +61,10 @@ export const LIMITED_RETRY_SECONDS = { min: 5, max: 14 } as const;
 /** Until the platform's limiter has answered; then nobody is limited. */
 export const LIMITER_DEADLINE_MS = 250;
 
-/** How long a proof of work is good, and how far the clocks of two locations may be apart for it: a poor phone takes minutes. */
+/** How long a proof of work is good: a poor phone takes minutes. */
 export const PROOF_SECONDS = 900;
+/** How far ahead of this location's clock the one that asked for it may be: no further than any that lets somebody in. */
+export const PROOF_AHEAD_SECONDS: number = SKEW_SECONDS_MAX;
 
 /** Keys that are older than this, because nobody asked lately, are asked for before they decide. */
 export const KEYS_STALE_MS = 1.25 * JWKS_REFRESH_MS;
@@ -93,8 +96,9 @@ const PAGE_ROUND_TRIP_MS = 130;
 /** Headers that one `Connection` may name; the others it names are forwarded. */
 export const CONNECTION_NAMES_MAX = 32;
 
-/** Pages of one event that are kept for those who ask for the same within a second. */
-export const SHARED_PAGES_MAX = 32;
+/** Pages that are kept for those who ask for the same within a second: of all events, and what they take. */
+export const SHARED_PAGES_MAX = 64;
+export const SHARED_PAGES_BYTES_MAX = 4_194_304;
 
 /** A whole page, compressed, and what of it is kept for what it says of its moment: notice, facts, a long address. */
 export const PAGE_BYTES_MAX = 14_336;

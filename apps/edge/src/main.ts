@@ -15,6 +15,9 @@ type Env = EdgeEnv & BindingEnv;
 /** One per isolate: a Worker's vars never change while it runs. */
 let handler: EdgeHandler | undefined;
 
+/** Each request tries anew, and a log that says the same for each of them would hide all else. */
+let isTold = false;
+
 export default {
   fetch(request, env, ctx) {
     return handler === undefined ? first(request, env, ctx) : handler.fetch(request, ctx);
@@ -31,15 +34,20 @@ async function first(request: Request, env: Env, ctx: ExecutionContext): Promise
 async function wire(env: Env, colo: unknown): Promise<EdgeHandler | undefined> {
   const config = readConfig(env, colo);
   if (!config.ok) {
-    for (const mistake of config.refusal) tell("error", { kind: "config", mistake });
+    tellOnce(config.refusal.map((mistake) => ({ kind: "config", mistake })));
     return undefined;
   }
   try {
     return await wireParts(config.value, readBindings(env));
   } catch (error) {
-    tell("error", { kind: "start", error: String(error) });
+    tellOnce([{ kind: "start", error: String(error) }]);
     return undefined;
   }
+}
+
+function tellOnce(lines: readonly object[]): void {
+  if (!isTold) for (const line of lines) tell("error", line);
+  isTold = true;
 }
 
 function wireParts(config: EdgeConfig, bindings: Bindings): Promise<EdgeHandler> {

@@ -86,6 +86,9 @@ describe("figures and times as they are written where the client is at home", ()
     ["zh-TW", "zh"],
     ["zh-Hant-TW", "zh"],
     ["zh-SG", "zh-SG"],
+    // Nowhere that anything is written.
+    ["de-QQ", "de"],
+    ["en-XA, en-GB", "en"],
   ])("%j: %s", (header, wanted) => {
     expect(locale(header)).toBe(wanted);
   });

@@ -47,3 +47,12 @@ test("the client's address is trusted where somebody says so, and nowhere else",
   );
   expect(said).toEqual([false, false, false, true]);
 });
+
+test.each([
+  "https://user@mint.example",
+  "https://:secret@mint.example",
+  "https://a:b@mint.example",
+])("an address with a name or a password is none, for addresses are in the log: %s", (url) => {
+  const read = readConfig({ ...ENV, MINT_URLS: url });
+  expect(read.ok ? [] : read.refusal.map((line) => line.split(":")[0])).toEqual(["MINT_URLS"]);
+});

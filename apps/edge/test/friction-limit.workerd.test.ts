@@ -83,6 +83,35 @@ describe("a join", () => {
     }
   });
 
+  test("that shows a place of which the mint has to judge is limited by that place, as claims are", async () => {
+    const bindings = { joinLimit: limiter(0), claimLimit: limiter(2) };
+    const world = await createWorld({ bindings });
+    // The line has passed both.
+    world.drip = { segments: [], committed: 100 };
+    const again = async (number: number) => {
+      const Cookie = cookies({ visitor: VISITOR_A, ticket: await world.ticket(number) });
+      const headers = { ...OWN_PAGE, Cookie, "CF-Connecting-IP": V4 };
+      return world.post(`${BASE}/tickets`, { headers });
+    };
+    expect(await statuses([again(5), again(5)])).toEqual([201, 201]);
+    const refused = await again(5);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(world.grants()).toHaveLength(2);
+    expect(await statuses([again(6)])).toEqual([201]);
+    expect([...bindings.joinLimit.keys]).toEqual([]);
+  });
+
+  test("that would only have its ticket signed anew, over the limit: the place as it is", async () => {
+    const world = await createWorld({ bindings: { claimLimit: limiter(0) } });
+    const Cookie = cookies({ visitor: VISITOR_A, ticket: await world.ticket(5_000) });
+    world.manifest = [{ ...EVENT, endsAt: EVENT.endsAt + 86_400_000 }];
+    const answer = await world.post(`${BASE}/tickets`, { headers: { ...OWN_PAGE, Cookie } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ number: 5_000 });
+    expect(world.grants()).toEqual([]);
+  });
+
   test.each<[string, Partial<typeof EVENT>, RateLimit | undefined, string | undefined]>([
     ["the event asks for none", { friction: { limit: false } }, limiter(0), V4],
     ["the platform lends none", {}, undefined, V4],

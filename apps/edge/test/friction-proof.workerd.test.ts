@@ -4,7 +4,7 @@ import { prove, zeroBits } from "@vestibule/client/proof";
 import type { ProofOfWork } from "@vestibule/contracts/line-api";
 import { epochMs } from "@vestibule/kernel/units";
 import { describe, expect, test } from "vitest";
-import { PROOF_SECONDS } from "../src/limits.ts";
+import { PROOF_AHEAD_SECONDS, PROOF_SECONDS } from "../src/limits.ts";
 import { EVENT } from "./event.ts";
 import {
   OWN_PAGE,
@@ -87,7 +87,7 @@ describe("an event that asks for work", () => {
     expect((await join(world, VISITOR_A, proof)).status).toBe(428);
   });
 
-  test("is good for a while, and for a clock that is behind by as much", async () => {
+  test("is good for a while, and for a clock that is behind by the most that clocks may; not further ahead", async () => {
     const world = await worldWith(1);
     const work = await workOf(await join(world, VISITOR_A));
     const proof = await proofFor(work);
@@ -97,7 +97,8 @@ describe("an event that asks for work", () => {
     };
     expect(await at(PROOF_SECONDS)).toBe(201);
     expect(await at(PROOF_SECONDS + 1)).toBe(428);
-    expect(await at(-PROOF_SECONDS)).toBe(201);
+    expect(await at(-PROOF_AHEAD_SECONDS)).toBe(201);
+    expect(await at(-PROOF_AHEAD_SECONDS - 1)).toBe(428);
   });
 
   test.each([

@@ -9,7 +9,7 @@ import { readOrder, usableCredit } from "../admission/order.ts";
 import { type Place, type Turn, asksPresence, mayBeOver, turnOf } from "../admission/tickets.ts";
 import { clearCookie } from "../cookies.ts";
 import { dripView } from "../drip-poll.ts";
-import { limitClaim } from "../friction/limit.ts";
+import { limitPlace } from "../friction/limit.ts";
 import { SOLD_OUT_RETRY_SECONDS, WAITING_RETRY_SECONDS } from "../limits.ts";
 import type { MintRefusal } from "../mint-client.ts";
 import { type HoldingPage, holdingPage } from "../page/holding-page.ts";
@@ -57,7 +57,7 @@ export async function postAdmission(visit: Visit, event: ManifestEvent): Promise
     // Whoever has bought in it is told where the order is.
     const isOver = problem("slot-over", order === undefined ? {} : { extensions: { order } });
     if (refusal !== undefined) return refusal.status === isOver.status ? isOver : refusal;
-    const limited = await limitClaim(visit, event, number);
+    const limited = await limitPlace(visit, event, number);
     if (limited !== undefined) return limited;
     const { visitor, ticket } = place;
     const body = {

@@ -7,7 +7,7 @@ import { type Credentials, readCredentials } from "../admission/credentials.ts";
 import { type Place, turnOf } from "../admission/tickets.ts";
 import { encodeBase64url } from "@vestibule/keys/base64url";
 import { clearCookie } from "../cookies.ts";
-import { limitJoin } from "../friction/limit.ts";
+import { limitJoin, limitPlace } from "../friction/limit.ts";
 import { askProof } from "../friction/proof.ts";
 import { COOKIES_OUTLIVE_EVENT_MS, SOLD_OUT_RETRY_SECONDS } from "../limits.ts";
 import { holdingPage } from "../page/holding-page.ts";
@@ -50,8 +50,12 @@ export async function postTicket(visit: Visit, event: ManifestEvent): Promise<Re
   if (place === undefined) {
     const unproven = askProof(visit, event, { visitor, tokenMode: credentials.tokenMode });
     if (unproven !== undefined) return formOr(joining, introduced(joining, unproven));
-    const limited = await limitJoin(visit, event);
-    if (limited !== undefined) return formOr(joining, limited);
+  }
+  const limited = await (place === undefined
+    ? limitJoin(visit, event)
+    : limitPlace(visit, event, place.number));
+  if (limited !== undefined) {
+    return kept === undefined ? formOr(joining, limited) : joined(joining, kept);
   }
   const body = { visitor, ...(place === undefined ? {} : { ticket: place.ticket }) };
   const question = { event: event.event, what: "tickets", body, read: readTicket } as const;

@@ -13,7 +13,7 @@ import type { Visit } from "../visit.ts";
 
 const WORDS_OF_CUSTOMER = 4;
 
-/** A new place: by event, and the network that asks. Whoever holds a valid place is not asked about. */
+/** A new place: by event, and the network that asks. */
 export function limitJoin(visit: Visit, event: ManifestEvent): Promise<Response | undefined> {
   const network = networkOf(visit.head.client);
   return limited(visit, event, {
@@ -23,8 +23,11 @@ export function limitJoin(visit: Visit, event: ManifestEvent): Promise<Response 
   });
 }
 
-/** A claim: by place, and never by network, for whoever holds a place is not to suffer from the neighbours. */
-export function limitClaim(
+/**
+ * Whatever a place asks of a mint: by place, and never by network, for whoever holds one is not to suffer from the
+ * neighbours. A claim, or a join that shows a place of which the mint has to judge.
+ */
+export function limitPlace(
   visit: Visit,
   event: ManifestEvent,
   number: number,
@@ -32,7 +35,7 @@ export function limitClaim(
   return limited(visit, event, {
     binding: visit.edge.bindings.claimLimit,
     key: `${event.event} ${number}`,
-    detail: "This place is claimed too often.",
+    detail: "Too much is asked for this place.",
   });
 }
 

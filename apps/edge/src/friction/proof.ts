@@ -1,7 +1,7 @@
 /**
  * Proof of work before a new place, where the event asks for it. Nothing is kept here and no secret is needed (law 6): what
- * is hashed is all in the request, and one hash tells whether the work was done. It is bound to the visitor, so that the same
- * solution sent again gives the same visitor the same place, and to a moment, so that none is good for ever.
+ * is hashed is all in the request, and one hash tells whether the work was done. It is bound to the visitor, so that it is
+ * of no use to another one, and to a moment, so that none is good for ever.
  */
 import type { ProofOfWork } from "@vestibule/contracts/line-api";
 import { PROOF_HEADER } from "@vestibule/contracts/names";
@@ -11,7 +11,7 @@ import { encodeBase64url } from "@vestibule/keys/base64url";
 import { sha256 } from "@vestibule/keys/sha256";
 import { utf8 } from "@vestibule/keys/text";
 import { hashVisitor } from "@vestibule/token/visitor";
-import { PROOF_SECONDS } from "../limits.ts";
+import { PROOF_AHEAD_SECONDS, PROOF_SECONDS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import type { Visit } from "../visit.ts";
 
@@ -30,7 +30,8 @@ export function askProof(
   const second = Math.floor(now / 1_000);
   const shown = head.ours.includes(HEADER) ? PROOF.exec(head.headers.get(HEADER) ?? "") : null;
   const [, at = "", counter = ""] = shown ?? [];
-  const isFresh = shown !== null && Math.abs(second - Number(at)) <= PROOF_SECONDS;
+  const age = second - Number(at);
+  const isFresh = shown !== null && age <= PROOF_SECONDS && age >= -PROOF_AHEAD_SECONDS;
   if (isFresh && isWorkDone(textOf(event, visitor, at) + counter, bits)) return undefined;
   const proofOfWork: ProofOfWork = {
     bits,

@@ -4,7 +4,8 @@
  */
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import type { KnownDrip } from "@vestibule/feed/mint-feed";
-import { SHARED_PAGES_MAX } from "../limits.ts";
+import { createBoundedMemo } from "../admission/bounded-memo.ts";
+import { SHARED_PAGES_BYTES_MAX, SHARED_PAGES_MAX } from "../limits.ts";
 
 export type PageBytes = Uint8Array<ArrayBuffer>;
 
@@ -16,13 +17,18 @@ export interface Occasion {
   readonly now: number;
 }
 
-interface Second {
+interface Shared {
+  readonly event: ManifestEvent;
   readonly drip: KnownDrip | undefined;
   readonly second: number;
-  readonly pages: Map<string, PageBytes>;
+  readonly page: PageBytes;
 }
 
-const seconds = new WeakMap<ManifestEvent, Second>();
+/** Of all events together: however many there are, and whatever addresses somebody makes up, it takes no more room. */
+const pages = createBoundedMemo<Shared>({
+  entriesMax: SHARED_PAGES_MAX,
+  charsMax: SHARED_PAGES_BYTES_MAX,
+});
 
 /** @param how all else that the page depends on, none with a space in it but the last */
 export function sharedPage(
@@ -31,16 +37,10 @@ export function sharedPage(
   write: () => PageBytes,
 ): PageBytes {
   const second = Math.floor(now / 1_000);
-  let present = seconds.get(event);
-  if (present?.drip !== drip || present?.second !== second) {
-    present = { drip, second, pages: new Map() };
-    seconds.set(event, present);
-  }
-  const { pages } = present;
-  const key = how.join(" ");
+  const key = `${event.event} ${how.join(" ")}`;
   const known = pages.get(key);
-  if (known !== undefined) return known;
+  if (known?.second === second && known.drip === drip && known.event === event) return known.page;
   const page = write();
-  if (pages.size < SHARED_PAGES_MAX) pages.set(key, page);
+  pages.put(key, { event, drip, second, page }, key.length + page.length);
   return page;
 }

@@ -20,8 +20,8 @@ import { originAnswer } from "./origin-answer.ts";
 
 const [ADMISSION, VISITOR] = [ADMISSION_HEADER.toLowerCase(), VISITOR_HEADER.toLowerCase()];
 
-/** By these some servers take another method than the one that was asked with. */
-const METHOD_OVERRIDES = ["x-http-method-override", "x-http-method", "x-method-override"];
+/** By these some servers take another method than the one that was asked with; some of them read `_` as `-`. */
+const METHOD_OVERRIDE = /^x[-_](?:http[-_]method(?:[-_]override)?|method[-_]override)$/;
 
 export interface Onward {
   /** The `Cookie` header, ours taken out. */
@@ -90,14 +90,18 @@ function forwardedHeaders(visit: Visit, onward: Onward): HeaderTexts | Headers {
   const isWithoutLength = head.length !== undefined && isWithoutBody(method);
   if (others !== undefined) {
     if (isWithoutLength) delete others["content-length"];
-    if (onward.isForMethod === true) for (const name of METHOD_OVERRIDES) delete others[name];
+    if (onward.isForMethod === true) {
+      for (const name of Object.keys(others)) if (METHOD_OVERRIDE.test(name)) delete others[name];
+    }
     if (onward.cookie !== undefined) others["cookie"] = onward.cookie;
     return addKnown(others, visit, onward);
   }
   const headers = new Headers(head.headers);
   for (const name of head.claims) headers.delete(name);
   if (isWithoutLength) headers.delete("content-length");
-  if (onward.isForMethod === true) for (const name of METHOD_OVERRIDES) headers.delete(name);
+  if (onward.isForMethod === true) {
+    for (const name of [...headers.keys()]) if (METHOD_OVERRIDE.test(name)) headers.delete(name);
+  }
   if (onward.cookie === undefined) headers.delete("cookie");
   else if (onward.cookie !== head.cookie) headers.set("cookie", onward.cookie);
   const known = Object.entries(addKnown({}, visit, onward));

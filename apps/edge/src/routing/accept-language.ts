@@ -35,7 +35,8 @@ export function lookUp(
 
 /**
  * How `language` is written where the client says that it is at home: `de-CH`. Only where that is the same script:
- * figures of one among words of the other would be none.
+ * figures of one among words of the other would be none. A region of which the runtime knows no way of its own is none: what
+ * is kept for each locale is bounded by those that there are, not by what clients make up.
  */
 export function localeOf(ranges: readonly Range[], language: string): string {
   for (const { name, q } of ranges) {
@@ -44,7 +45,7 @@ export function localeOf(ranges: readonly Range[], language: string): string {
     if (region === undefined) continue;
     const locale = new Intl.Locale(language, { region });
     return locale.maximize().script === new Intl.Locale(language).maximize().script
-      ? locale.toString()
+      ? new Intl.NumberFormat(locale).resolvedOptions().locale
       : language;
   }
   return language;
