@@ -22,8 +22,9 @@ export function paint(view: View, words: Words, texts: Texts): void {
   if (main.dataset["state"] !== view.state) main.dataset["state"] = view.state;
   const lead = words.action === "take" ? pair(texts, words.lead, texts.byItself) : words.lead;
   const both = words.headline + lead;
-  // Whoever is asked, or has a place at last, is told at once how it stands.
-  const about = view.state === "confirm" ? both : `${view.state} ${words.number}`;
+  // Whoever is asked, or has a place at last, is told at once how it stands; and why a wait has grown, or may be in vain.
+  const stands = `${view.state} ${words.number} ${view.unlikely} ${view.told?.grew}`;
+  const about = view.state === "confirm" ? both : stands;
   const saying = { words: both, about, at: view.now };
   if (maySay(saying, said)) {
     said = saying;
