@@ -54,6 +54,9 @@ class Element {
     if (found === undefined) this.#inner.set(selector, (found = new Element(this.#onText)));
     return found;
   }
+  getAttribute(name: string): string | null {
+    return this.dataset[name] ?? null;
+  }
   setAttribute(name: string, value: string): void {
     this.dataset[name] = value;
   }
