@@ -26,7 +26,6 @@ export interface TokenStore {
 /**
  * Ports of a line client that shows tokens instead of cookies, and keeps those that it is given.
  *
- * @public for apps
  * @param origin of the site that the sale is on: `https://shop.example`
  */
 export function withTokens(ports: LinePorts, origin: string, store: TokenStore): LinePorts {

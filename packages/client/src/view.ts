@@ -126,6 +126,7 @@ export interface View {
 }
 
 const NEAR_MS = 60_000;
+const NEAR_PEOPLE = 3;
 
 export function viewOf(input: ViewInput): View {
   const { settings, now, drip, aheadMost = Infinity } = input;
@@ -212,7 +213,9 @@ function stateOf(input: ViewInput, slot: SlotTimes | undefined): PageState {
   if (number <= drip.committed) return owed === true ? "owed" : "passed";
   if (now < (drip.startsAt ?? settings.startsAt ?? 0)) return "scheduled";
   const eta = etaRange(number, drip, now);
-  return eta !== undefined && eta.fromMs < NEAR_MS ? "near" : "waiting";
+  // Near is what a fan takes for near: within a minute at the latest, or the next few.
+  const isNear = (eta?.untilMs ?? Infinity) < NEAR_MS || aheadOf(number, drip, now) <= NEAR_PEOPLE;
+  return isNear && (eta?.fromMs ?? Infinity) < NEAR_MS ? "near" : "waiting";
 }
 
 function endOf({ drip, settings }: ViewInput): number {

@@ -27,6 +27,9 @@ const SOON_MS = 5_000;
 const UNKNOWN_MS = 20_000;
 const FAR_MS = 60_000;
 const HIDDEN_MS = 90_000;
+const HIDDEN_MS_MAX = 600_000;
+/** Hidden and far away: a share of the least time to a turn, so that a rate may be raised to more than twice before one is missed. */
+const HIDDEN_SHARE = 4;
 const FAILED_MS = 4_000;
 const FAILED_MS_MAX = 240_000;
 /** However short the claim window: nobody looks more often for it than this, and half as often on failures. */
@@ -45,7 +48,7 @@ export const LAST_CALL_LOOK_MS = { min: 600, max: 1_000 } as const;
  *
  * An exact time needs no poll: the page moves in by its own clock, and looks only rarely whether the
  * drip was stopped. Waiting: a tenth of what is left, 5 s to 60 s. Hidden: every 90 s or so, and not
- * after the earliest turn. Failures double the interval, up to 4 minutes.
+ * after the earliest turn; from six minutes on a quarter of the least that is left, up to 10 minutes. Failures double the interval, up to 4 minutes.
  *
  * Of all of it, one rule comes first: whoever may get a slot before the next look looks within half of the claim
  * window, so that the slot is seen in time to be claimed. Only advice and the floors above are stronger.
@@ -59,7 +62,8 @@ export function pollDelayMs(input: PollInput): number {
   let interval = Math.min(FAR_MS, Math.max(SOON_MS, soonestMs / 10));
   if (untilTurnMs < Infinity) interval = FAR_MS / 2;
   if (input.hidden === true) {
-    interval = Math.min(HIDDEN_MS, Math.max(interval, soonestMs / SPREAD_MAX));
+    const rare = Math.min(HIDDEN_MS_MAX, Math.max(HIDDEN_MS, soonestMs / HIDDEN_SHARE));
+    interval = Math.min(rare, Math.max(interval, soonestMs / SPREAD_MAX));
   }
   if (failures > 0) {
     const backOff = Math.min(FAILED_MS_MAX, FAILED_MS * 2 ** Math.min(failures, 10));

@@ -22,7 +22,7 @@ test("HP-07: a delay is whole, at least 2.5 s, bounded, and never shorter than t
       const delay = pollDelayMs(input);
       expect(Number.isSafeInteger(delay)).toBe(true);
       expect(delay).toBeGreaterThanOrEqual(Math.max(2_500, input.advisedMs ?? 0));
-      expect(delay).toBeLessThanOrEqual(Math.max(370_000, 1.5 * (input.advisedMs ?? 0) + 1));
+      expect(delay).toBeLessThanOrEqual(Math.max(900_001, 1.5 * (input.advisedMs ?? 0) + 1));
     }),
   );
 });
@@ -48,7 +48,10 @@ test("HP-06: a hidden page asks rarely, yet not after the earliest moment its tu
       const { soonestMs = 0, random } = input;
       const delay = pollDelayMs({ random, hidden: true, soonestMs });
       expect(delay).toBeLessThanOrEqual(Math.max(soonestMs, 7_500) + 1);
-      expect(delay).toBeLessThanOrEqual(135_000);
+      // Twice and a half the rate, all at once, and it still comes in time.
+      expect(delay).toBeLessThanOrEqual(
+        Math.min(900_001, Math.max(135_001, soonestMs * 0.375 + 1)),
+      );
       expect(delay).toBeGreaterThanOrEqual(Math.min(45_000, soonestMs / 5));
     }),
   );
