@@ -25,6 +25,7 @@ import {
 } from "./limits.ts";
 import { type MintOrder, createMintOrder } from "./mint-order.ts";
 import type { CachedText, FeedAlarm, FeedCache, FetchText, Sleep } from "./ports.ts";
+import { withSameEvents } from "./same-events.ts";
 import { type Schedule, createSchedule } from "./schedule.ts";
 import { type Thing, type ThingPlan, dripOf, eventOf, planOf } from "./thing.ts";
 
@@ -299,8 +300,7 @@ class Feed implements MintFeed {
     const deadlineMs = MINT_DEADLINE_MS;
     const answer = await this.#options.fetchText({ url, accept, bytesMax, deadlineMs });
     if (!answer.ok) {
-      // A mint that answers "no such event" is well.
-      const { refusal } = answer;
+      const { refusal } = answer; // "No such event" is the answer of one that is well.
       const well = refusal.reason === "status" && refusal.status < 500;
       if (!well) this.mints.failed(base, now);
       this.#alarm(thing, url, refusal.reason);
@@ -383,7 +383,7 @@ class Feed implements MintFeed {
     if (this.#manifest !== undefined && !isNewerStatement(next, this.#manifest)) {
       return next.seq === this.#manifest.seq ? "same" : "older";
     }
-    this.#manifest = next;
+    this.#manifest = withSameEvents(next, this.#manifest);
     // What is in no manifest any more is forgotten, so that the memory stays bounded by it.
     const events = new Set(next.events.map(({ event }) => event));
     for (const event of this.#drips.keys()) {

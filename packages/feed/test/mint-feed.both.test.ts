@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { DripClaims } from "@vestibule/contracts/statements";
+import type { DripClaims, ManifestEvent } from "@vestibule/contracts/statements";
 import { type EpochMs, epochMs, epochSeconds } from "@vestibule/kernel/units";
 import { ok, refuse } from "@vestibule/kernel/result";
 import { type SigningKey, importPrivateJwk } from "@vestibule/keys/signing-key";
@@ -102,6 +102,31 @@ test("law 2: the serving number never falls, also when the next leader's clock i
     await feed.refresh("drip:demo", NOW);
     expect(feed.drip("demo")?.claims).toMatchObject({ seq, serving: expected });
   }
+});
+
+test("a manifest signed anew: what it says as before of an event is the same object, and anything else another one", async () => {
+  const { feed, answers } = world({ [JWKS]: jwks(pair.publicJwk) });
+  const event = (name: string, title: string): ManifestEvent => ({
+    ...{ event: name, title, hosts: ["shop.example"], paths: ["/x*"], bypass: [], homePath: "/x" },
+    ...{ lifetimeSeconds: 600, claimWindowSeconds: 180, holdingStatus: 200, accent: "#000000" },
+    endsAt: NOW + 9_999_000,
+  });
+  const told = async (seq: number, titles: readonly [string, string]) => {
+    const iat = epochSeconds(NOW / 1000 + seq);
+    const events = titles.map((title, i) => event(`e-${i}`, title));
+    const claims = { iss: ISSUER, iat, exp: iat + 604_800, seq, events };
+    answers["/v1/manifest"] = await signManifest(pair.signingKey, claims);
+    expect(await feed.refresh("manifest", later(seq * 1_000))).toBe("fresh");
+    expect(feed.manifest()?.seq).toBe(seq);
+    return feed.manifest()?.events ?? [];
+  };
+  const [one, two] = await told(1, ["One", "Two"]);
+  expect((await told(2, ["One", "Two"])).map((found) => found === one || found === two)).toEqual([
+    ...[true, true],
+  ]);
+  const changed = await told(3, ["One", "Another"]);
+  expect(changed[0]).toBe(one);
+  expect(changed[1]).toMatchObject({ event: "e-1", title: "Another" });
 });
 
 test("the same statement signed again is the newer one; an unchanged one keeps its identity", async () => {
