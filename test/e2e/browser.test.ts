@@ -35,6 +35,7 @@ const CROWD = 32;
 /** 2 s, and what a busy machine takes for two pages. */
 const MOMENT_MS = 2_500;
 const CONFIRM = { presence: "confirm" } as const;
+const LATER = { ratePerMinute: 60, startsAt: Date.now() + 3_600_000, joinableAt: Date.now() };
 /** Events without a shop page: for the states of the line. */
 const EVENTS = {
   slow: { ratePerMinute: 1 },
@@ -42,8 +43,9 @@ const EVENTS = {
   short: { ratePerMinute: 600, lifetimeSeconds: 10, claimWindowSeconds: 5 },
   asked: { ratePerMinute: 20, horizonSeconds: 60, ...CONFIRM },
   "asked-now": { ratePerMinute: 600, claimWindowSeconds: 5, ...CONFIRM },
-  later: { ratePerMinute: 60, startsAt: Date.now() + 3_600_000, joinableAt: Date.now() },
+  later: LATER,
   away: { ratePerMinute: 60 },
+  working: { ...LATER, friction: { proofOfWorkBits: 16 } },
 };
 
 let system: System;
@@ -317,6 +319,36 @@ test("without JavaScript: joins by a form, looks again, goes in and buys", async
   await buyButton(page).click();
   await confirmation(page).waitFor();
   expect(fan.trouble).toEqual([]);
+});
+
+describe("a sale that asks for work before a place", () => {
+  test("the page does it, says so, and has a place that a reload keeps", async () => {
+    const fan = await visit();
+    const said: string[] = [];
+    await fan.page.exposeFunction("said", (text: string) => said.push(text));
+    await fan.page.addInitScript(() => {
+      new MutationObserver(() => {
+        const lead = document.getElementById("lead")?.textContent;
+        if (lead) void (globalThis as unknown as { said: (text: string) => void }).said(lead);
+      }).observe(document, { subtree: true, childList: true, characterData: true });
+    });
+    await fan.page.goto(urlOf("working"));
+    const place = await shown(fan.page, ["scheduled"], 60_000);
+    expect(said).toContain("Checking your browser. This takes a moment.");
+    await fan.page.reload();
+    expect((await shown(fan.page, ["scheduled"])).number).toBe(place.number);
+    // The first join is told what to do.
+    expect(fan.trouble.filter((line) => !line.includes("status of 428"))).toEqual([]);
+  });
+
+  test("without JavaScript the page says that nobody can join it, and has no button for that", async () => {
+    const { page } = await visit({ javaScriptEnabled: false });
+    await page.goto(urlOf("working"));
+    const said = page.locator("noscript p");
+    expect(await said.textContent()).toContain("Without JavaScript nobody can join this line");
+    expect(await said.isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: "Join the line" }).isVisible()).toBe(false);
+  });
 });
 
 describe("the language of the page", () => {
