@@ -329,7 +329,7 @@ describe("a sale that asks for work before a place", () => {
     await fan.page.addInitScript(() => {
       new MutationObserver(() => {
         const lead = document.getElementById("lead")?.textContent;
-        if (lead) void (globalThis as unknown as { said: (text: string) => void }).said(lead);
+        if (lead) (globalThis as unknown as { said: (text: string) => void }).said(lead);
       }).observe(document, { subtree: true, childList: true, characterData: true });
     });
     await fan.page.goto(urlOf("working"));

@@ -1,12 +1,15 @@
 /** Proof of work before a new place: asked for by an event, checked by one hash, and good for one visitor only. */
 import { languageFiles } from "#page-assets";
+import { type LinePorts, createLineClient } from "@vestibule/client/line-client";
 import { prove, zeroBits } from "@vestibule/client/proof";
+import { TokenKeeper, type Tokens } from "@vestibule/client/tokens";
 import type { ProofOfWork } from "@vestibule/contracts/line-api";
 import { epochMs } from "@vestibule/kernel/units";
 import { describe, expect, test } from "vitest";
 import { PROOF_AHEAD_SECONDS, PROOF_SECONDS } from "../src/limits.ts";
 import { EVENT } from "./event.ts";
 import {
+  HOST,
   OWN_PAGE,
   PAGE_VIEW,
   VISITOR_A,
@@ -133,6 +136,25 @@ describe("an event that asks for work", () => {
     const joined = await world.post(TICKETS, { headers });
     expect(joined.status).toBe(201);
     expect(await joined.json()).toMatchObject({ visitor, number: 1 });
+  });
+
+  test("an app with the client library is named by the first answer, and joins with the second", async () => {
+    const world = await worldWith(BITS);
+    let kept: Tokens = {};
+    const tokens = new TokenKeeper({ read: () => kept, write: (next) => (kept = next) });
+    const ports: LinePorts = {
+      fetch: (url, { method, headers }) =>
+        world.get(url, { method: method ?? "GET", ...(headers === undefined ? {} : { headers }) }),
+      now: () => world.now,
+    };
+    const line = createLineClient("demo", ports, { origin: HOST, tokens });
+    const refused = await line.join();
+    if (refused.ok || refused.proofOfWork === undefined) throw new Error("work is asked for");
+    expect(kept.visitor).toMatch(/^[\w-]{43}$/);
+    const { at } = refused.proofOfWork;
+    const counter = await prove(refused.proofOfWork, sha256);
+    expect(await line.join({ at, counter })).toMatchObject({ ok: true, body: { number: 1 } });
+    expect(kept.ticket).toBeDefined();
   });
 
   test("a cookie client that is no browser is given its name with the work, too", async () => {
