@@ -334,7 +334,7 @@ describe("a sale that asks for work before a place", () => {
     });
     await fan.page.goto(urlOf("working"));
     const place = await shown(fan.page, ["scheduled"], 60_000);
-    expect(said).toContain("Checking your browser. This takes a moment.");
+    expect(said).toContain("Checking your browser.");
     await fan.page.reload();
     expect((await shown(fan.page, ["scheduled"])).number).toBe(place.number);
     // The first join is told what to do.

@@ -2,7 +2,7 @@
 import { languageFiles } from "#page-assets";
 import { type LinePorts, createLineClient } from "@vestibule/client/line-client";
 import { prove, zeroBits } from "@vestibule/client/proof";
-import { TokenKeeper, type Tokens } from "@vestibule/client/tokens";
+import { type TokenStore, type Tokens, withTokens } from "@vestibule/client/tokens";
 import type { ProofOfWork } from "@vestibule/contracts/line-api";
 import { epochMs } from "@vestibule/kernel/units";
 import { describe, expect, test } from "vitest";
@@ -141,13 +141,17 @@ describe("an event that asks for work", () => {
   test("an app with the client library is named by the first answer, and joins with the second", async () => {
     const world = await worldWith(BITS);
     let kept: Tokens = {};
-    const tokens = new TokenKeeper({ read: () => kept, write: (next) => (kept = next) });
+    const store: TokenStore = {
+      read: () => kept,
+      write: (next) => {
+        kept = next;
+      },
+    };
     const ports: LinePorts = {
-      fetch: (url, { method, headers }) =>
-        world.get(url, { method: method ?? "GET", ...(headers === undefined ? {} : { headers }) }),
+      fetch: (url, { method = "GET", headers }) => world.get(url, { method, headers }),
       now: () => world.now,
     };
-    const line = createLineClient("demo", ports, { origin: HOST, tokens });
+    const line = createLineClient("demo", withTokens(ports, HOST, store));
     const refused = await line.join();
     if (refused.ok || refused.proofOfWork === undefined) throw new Error("work is asked for");
     expect(kept.visitor).toMatch(/^[\w-]{43}$/);
@@ -203,7 +207,7 @@ describe("the page of an event that asks for work", () => {
     const [long, short] = [await scriptOf(withWork), await scriptOf(without)];
     // Booleans, for whoever reads a failure.
     expect(long.endsWith(short) && long.length > short.length).toBe(true);
-    expect([long, short].map((text) => text.includes("vestibuleProve:"))).toEqual([true, false]);
+    expect([long, short].map((text) => text.includes("vstProve="))).toEqual([true, false]);
   });
 
   test.each(Object.keys(languageFiles))(

@@ -59,7 +59,7 @@ interface ProblemMembers {
 }
 
 export interface Proof extends Pick<ProofOfWork, "at"> {
-  readonly counter: string;
+  readonly counter: number;
 }
 
 export interface LineClient {

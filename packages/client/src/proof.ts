@@ -7,20 +7,24 @@ import type { ProofOfWork } from "@vestibule/contracts/line-api";
 /** SHA-256 over the UTF-8 of `text`: 32 bytes. The platform's own is off the thread on which presses are answered. */
 export type Sha256 = (text: string) => Promise<ArrayBuffer>;
 
-/** Asked for together: enough to keep the platform busy, and some milliseconds of a poor phone. */
-const COUNTERS_AT_ONCE = 128;
+/** Hashes under way at once: enough to keep the platform busy. */
+const AT_ONCE = 128;
 
 /**
- * The smallest counter, in decimal. Takes 2^bits hashes on average, and any number of them.
+ * A counter. Takes 2^bits hashes on average, and any number of them.
  * @throws what `sha256` throws
  */
-export async function prove({ bits, text }: ProofOfWork, sha256: Sha256): Promise<string> {
-  for (let first = 0; ; first += COUNTERS_AT_ONCE) {
-    const counters = Array.from({ length: COUNTERS_AT_ONCE }, (_none, tried) => first + tried);
-    const hashes = await Promise.all(counters.map((counter) => sha256(text + String(counter))));
-    const found = hashes.findIndex((hash) => zeroBits(hash) >= bits);
-    if (found !== -1) return String(first + found);
-  }
+export function prove({ bits, text }: ProofOfWork, sha256: Sha256): Promise<number> {
+  const race = { isOver: false };
+  return Promise.race(
+    Array.from({ length: AT_ONCE }, async (_none, first) => {
+      let counter = first;
+      while (!race.isOver && zeroBits(await sha256(`${text}${counter}`)) < bits) counter += AT_ONCE;
+      // Whoever ends because of another one comes after it.
+      race.isOver = true;
+      return counter;
+    }),
+  );
 }
 
 /** With how many zero bits it begins: of the first 32, which is further than an event may ask. */

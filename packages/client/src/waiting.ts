@@ -40,7 +40,7 @@ export interface WaitingPorts {
   readonly line: LineClient;
   readonly shell: Shell;
   /** Does the work that an event may ask for before a place, as `prove` of `proof.ts`; absent: such events cannot be joined. */
-  readonly prove?: ((work: ProofOfWork) => Promise<string>) | undefined;
+  readonly prove?: ((work: ProofOfWork) => Promise<number>) | undefined;
 }
 
 export class Waiting {

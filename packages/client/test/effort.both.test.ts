@@ -104,7 +104,7 @@ describe("a join that is limited", () => {
 
 describe("a join that takes work", () => {
   test("does it, says that it does, and comes again with what it found", async () => {
-    let done = (_counter: string): void => undefined;
+    let done = (_counter: number): void => undefined;
     const asked: ProofOfWork[] = [];
     const page = new Page([{ status: 428, proofOfWork: WORK }, { status: 201 }], {
       prove: (work) => {
@@ -116,16 +116,16 @@ describe("a join that takes work", () => {
     expect(asked).toEqual([WORK]);
     expect(page.view).toMatchObject({ state: "joining", effort: "proving" });
     expect(page.joins).toEqual([undefined]);
-    done("4711");
+    done(4711);
     await page.pass(0);
-    expect(page.joins).toEqual([undefined, { at: WORK.at, counter: "4711" }]);
+    expect(page.joins).toEqual([undefined, { at: WORK.at, counter: 4711 }]);
     expect(page.view?.number).toBe(7);
     expect(page.view?.effort).toBeUndefined();
   });
 
   test("asks again where the work was done in vain, and not all the time", async () => {
     const page = new Page([{ status: 428, proofOfWork: WORK }], {
-      prove: () => Promise.resolve("1"),
+      prove: () => Promise.resolve(1),
     });
     await page.pass(60_000);
     expect(page.joins.length).toBeGreaterThan(2);
@@ -136,11 +136,16 @@ describe("a join that takes work", () => {
 describe("the work", () => {
   const sha256 = (text: string) => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
 
-  test("finds the smallest counter", async () => {
-    const counter = await prove(WORK, sha256);
-    for (let tried = 0; tried < Number(counter); tried += 1)
-      expect(zeroBits(await sha256(WORK.text + String(tried)))).toBeLessThan(WORK.bits);
-    expect(zeroBits(await sha256(WORK.text + counter))).toBeGreaterThanOrEqual(WORK.bits);
+  test.each([0, 1, 7, 12])("finds a counter for %i bits, and then hashes no more", async (bits) => {
+    let hashes = 0;
+    const counter = await prove({ ...WORK, bits }, (text) => {
+      hashes += 1;
+      return sha256(text);
+    });
+    expect(zeroBits(await sha256(`${WORK.text}${counter}`))).toBeGreaterThanOrEqual(bits);
+    const before = hashes;
+    for (let turns = 0; turns < 20; turns += 1) await sha256("");
+    expect(hashes).toBe(before);
   });
 
   test.each([

@@ -1,8 +1,9 @@
 import { createLineClient } from "@vestibule/client/line-client";
-import { Waiting, type WaitingPorts } from "@vestibule/client/waiting";
+import { Waiting } from "@vestibule/client/waiting";
 import type { PageData } from "../markup.ts";
 import type { Texts } from "../texts.ts";
 import { wordsOf } from "../words.ts";
+import type { Proving } from "./prove/main.ts";
 import { device } from "./device.browser.ts";
 import { linePorts } from "./line-ports.browser.ts";
 import { listen } from "./listen.browser.ts";
@@ -10,11 +11,6 @@ import { loadAgain, moveIn } from "./moving-in.browser.ts";
 import { listenToSwitch } from "./switch.browser.ts";
 import { localFormats, paint } from "./paint.browser.ts";
 import { listenToTabs, tellTabs } from "./tabs.browser.ts";
-
-/** There in the pages of events that ask for it: its script stands before this one. */
-interface Proving {
-  readonly vestibuleProve?: WaitingPorts["prove"];
-}
 
 document.documentElement.classList.add("js");
 const read = (id: string): unknown => JSON.parse(document.getElementById(id)?.textContent ?? "");
@@ -29,7 +25,8 @@ const [navigation] = performance.getEntriesByType("navigation") as PerformanceNa
 const receivedAt = performance.timeOrigin + (navigation?.responseStart ?? performance.now());
 const waiting = new Waiting(data, receivedAt, {
   device,
-  prove: (globalThis as Proving).vestibuleProve,
+  // There in the pages of events that ask for it: its script stands before this one.
+  prove: (globalThis as Proving).vstProve,
   line: createLineClient(settings.event, linePorts),
   shell: {
     show(view, isNews) {

@@ -2,12 +2,12 @@
 import { prove } from "@vestibule/client/proof";
 import type { ProofOfWork } from "@vestibule/contracts/line-api";
 
-const encoder = new TextEncoder();
+/** Where the page's script finds it. */
+export interface Proving {
+  vstProve?: (work: ProofOfWork) => Promise<number>;
+}
 
 // Browsers hash for pages that came by https only.
-if (isSecureContext) {
-  Object.assign(globalThis, {
-    vestibuleProve: (work: ProofOfWork) =>
-      prove(work, (text) => crypto.subtle.digest("SHA-256", encoder.encode(text))),
-  });
-}
+if (isSecureContext)
+  (globalThis as Proving).vstProve = (work) =>
+    prove(work, (text) => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
