@@ -11,7 +11,7 @@ import { AWAY_RETRY_SECONDS_MIN } from "./limits.ts";
 import { refuse } from "./problem.ts";
 import { forward } from "./proxy/forward.ts";
 import { deny } from "./deny.ts";
-import { pass } from "./pass.ts";
+import { pass, withoutService } from "./pass.ts";
 import { allowedOrigin, shareWith } from "./routing/cross-origin.ts";
 import type { RouteTable } from "./routing/route-table.ts";
 import {
@@ -140,9 +140,10 @@ function route(visit: Visit): Response | Answering {
   switch (found.kind) {
     case "open": {
       const { exemption } = found;
-      if (exemption !== undefined) edge.exempted.count(exemption);
       const cookie = cookieLeft(visit.head);
-      return forward(visit, { cookie, isForMethod: exemption?.isForMethod ?? false });
+      if (exemption === undefined) return forward(visit, { cookie });
+      edge.exempted.count(exemption);
+      return forward(withoutService(visit), { cookie, isForMethod: exemption.isForMethod });
     }
     case "ambiguous":
       return unroutable(
@@ -154,7 +155,7 @@ function route(visit: Visit): Response | Answering {
       return unroutable(visit, routes, "No event is on sale under this host name.");
     case "protected": {
       const { event, conditional: rules } = found;
-      if (rules === undefined) return guard(visit, event);
+      if (rules === undefined) return guard(withoutService(visit), event);
       return pass(visit, { event: event.event, rules }, (left) => guard(left, event));
     }
   }

@@ -35,8 +35,7 @@ export function pass(
   guard: (visit: Visit) => Response | Answering,
 ): Response | Answering {
   const query = readServiceQuery(asked.address.search);
-  const visit =
-    query === undefined ? asked : { ...asked, address: { ...asked.address, search: query.left } };
+  const visit = query === undefined ? asked : withSearch(asked, query.left);
   const held = rules.filter((rule) => isNear(visit, rule));
   const near = held.find(({ services }) => services === undefined);
   if (near !== undefined) return letThrough(visit, near);
@@ -49,6 +48,16 @@ export function pass(
   };
   const name = visit.edge.services.nameOf(token, event, visit.now);
   return name instanceof Promise ? answering(visit, name.then(decide)) : decide(name);
+}
+
+/** Rules change, and who calls goes on: where none asks for a token any more, it is nobody else's to see all the same. */
+export function withoutService(asked: Visit): Visit {
+  const query = readServiceQuery(asked.address.search);
+  return query === undefined ? asked : withSearch(asked, query.left);
+}
+
+function withSearch(visit: Visit, search: string): Visit {
+  return { ...visit, address: { ...visit.address, search } };
 }
 
 function letThrough(visit: Visit, { exemption }: ConditionalRule): Response | Answering {

@@ -289,3 +289,24 @@ test("what passes, by any rule, is told to the mint with the questions for the t
     { event: "demo", rule: 2, count: 2 },
   ]);
 });
+
+test.each<[string, Partial<typeof EVENT>]>([
+  ["there are no rules any more", { bypass: [] }],
+  ["a rule opens the path to everybody", { bypass: [{ paths: [HOOK], methods: ["GET"] }] }],
+])("a token in the address is nobody's to see where %s", async (_why, rules) => {
+  const world = await createWorld();
+  world.manifest = [{ ...EVENT, ...rules }];
+  const text = await token(world);
+  const query = `?a=1&vestibule-service=${text}&b`;
+  const admitted = {
+    "Vestibule-Admission": await world.admission(),
+    "Vestibule-Visitor": "A".repeat(43),
+  };
+  expect(await passes(world, HOOK + query, { headers: admitted })).toBe(true);
+  expect(world.toOrigin().at(-1)?.url).toBe(`https://origin.internal${HOOK}?a=1&b`);
+  const page = await world.get(`/events/demo${query}`, { headers: { Accept: "text/html" } });
+  expect(await page.text()).not.toContain(text);
+  // A path of no event passes as it is, byte for byte.
+  expect(await passes(world, `/about${query}`)).toBe(true);
+  expect(world.toOrigin().at(-1)?.url).toBe(`https://origin.internal/about${query}`);
+});
