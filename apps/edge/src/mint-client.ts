@@ -8,6 +8,7 @@ import type { Clock } from "@vestibule/kernel/clock";
 import type { EpochMs } from "@vestibule/kernel/units";
 import { type Circuit, createCircuit } from "./circuit.ts";
 import { DeadlineError, settledWithin, withDeadline } from "./deadline.system.ts";
+import { readJsonObject } from "./json-object.ts";
 import { GRANT_DEADLINE_MS, PROBE_PATIENCE_MS, UPSTREAM_BYTES_MAX } from "./limits.ts";
 import type { Seen } from "./seen.ts";
 import type { Background, Fetch } from "./visit.ts";
@@ -171,9 +172,8 @@ async function readReply<Grant>(
 ): Promise<Answered<Grant> | undefined> {
   const bytes = await readAtMost(response.body?.getReader(), UPSTREAM_BYTES_MAX);
   if (bytes === undefined) return undefined;
-  const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return undefined;
-  const body = parsed as Members;
+  const body = readJsonObject(new TextDecoder().decode(bytes));
+  if (body === undefined) return undefined;
   const { status } = response;
   if (status === 200 || status === 201) {
     const grant = read(body);

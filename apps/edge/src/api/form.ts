@@ -4,6 +4,7 @@ import { BODY_BYTES_MAX } from "@vestibule/contracts/limits";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { readAtMost } from "@vestibule/feed/read-at-most";
 import { settledWithin } from "../deadline.system.ts";
+import { readJsonObject } from "../json-object.ts";
 import { BODY_DEADLINE_MS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { prefersPage } from "../routing/accept.ts";
@@ -86,14 +87,10 @@ export async function readText(
 
 /** By hand, since it is one member: a schema's code is parsed by every isolate before its first answer. */
 function claimOf(text: string): EdgeClaimRequest | undefined {
-  try {
-    const body = JSON.parse(text) as unknown;
-    if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
-    const { confirmed = false } = body as { confirmed?: unknown };
-    return typeof confirmed === "boolean" ? { confirmed } : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = readJsonObject(text);
+  if (body === undefined) return undefined;
+  const { confirmed = false } = body;
+  return typeof confirmed === "boolean" ? { confirmed } : undefined;
 }
 
 function textOf(bytes: Uint8Array | undefined): string | Response {

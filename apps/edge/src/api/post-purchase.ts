@@ -12,6 +12,7 @@ import { readCredentials, readCredit } from "../admission/credentials.ts";
 import { clearCookie } from "../cookies.ts";
 import { isHeldForAll } from "@vestibule/token/cuts";
 import { DeadlineError, withDeadline } from "../deadline.system.ts";
+import { readJsonObject } from "../json-object.ts";
 import { PURCHASE_DEADLINE_MS, UPSTREAM_BYTES_MAX, WAITING_RETRY_SECONDS } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { isJson } from "../routing/cross-origin.ts";
@@ -105,7 +106,7 @@ async function ask(visit: Visit, purchaseUrl: string, purchase: Purchase): Promi
       return { answer, bytes: await readAtMost(answer.body?.getReader(), UPSTREAM_BYTES_MAX) };
     });
     circuit.answered(edge.clock.now());
-    const members = bytes === undefined ? undefined : objectOf(bytes);
+    const members = bytes && readJsonObject(new TextDecoder().decode(bytes));
     if (bytes === undefined || members === undefined) return { answer: away() };
     const response = new Response(bytes, { status: answer.status });
     for (const name of PASSED_ON) {
@@ -114,6 +115,7 @@ async function ask(visit: Visit, purchaseUrl: string, purchase: Purchase): Promi
     }
     response.headers.set("Cache-Control", "private, no-store");
     const { status } = answer;
+    // Of a refusal: proof that it is our fault, or the order that there is already.
     const { credit, orderId } = members;
     return {
       answer: response,
@@ -142,19 +144,4 @@ function away(): Response {
     detail: "Nothing was bought, or send this again with the same Idempotency-Key.",
     retryAfterSeconds: 5,
   });
-}
-
-/** Of a refusal: proof that it is our fault, or the order that there is already. */
-interface Members {
-  readonly credit?: unknown;
-  readonly orderId?: unknown;
-}
-
-function objectOf(bytes: Uint8Array): Members | undefined {
-  try {
-    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof body === "object" && body !== null && !Array.isArray(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@ import { languageCookieName } from "@vestibule/contracts/names";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { createBoundedMemo } from "../admission/bounded-memo.ts";
 import { readCookie } from "../cookies.ts";
-import type { Head } from "../head.ts";
+import { type Head, headerText } from "../head.ts";
 import { ACCEPT_LANGUAGE_CHARS_MAX, CHOICES_CHARS_MAX, CHOICES_MAX } from "../limits.ts";
 import { languageRanges, localeOf, lookUp } from "../routing/accept-language.ts";
 import type { Visit } from "../visit.ts";
@@ -24,7 +24,7 @@ const choices = createBoundedMemo<Choice>({
 
 export function chosenLanguage({ head, address }: Visit, event: ManifestEvent): Choice {
   const chosen = chosenBefore(head, address.https);
-  const header = acceptLanguage(head).slice(0, ACCEPT_LANGUAGE_CHARS_MAX);
+  const header = (headerText(head, "accept-language") ?? "").slice(0, ACCEPT_LANGUAGE_CHARS_MAX);
   const key = `${chosen ?? ""} ${event.language ?? ""} ${header}`;
   let choice = choices.get(key);
   if (choice === undefined) {
@@ -47,9 +47,4 @@ function choose(
 function chosenBefore({ cookie }: Head, https: boolean): string | undefined {
   const tag = readCookie(cookie ?? "", languageCookieName({ https }));
   return tag !== undefined && LANGUAGE_TAGS.has(tag) ? tag : undefined;
-}
-
-function acceptLanguage({ headers, others }: Head): string {
-  if (others !== undefined) return others["accept-language"] ?? "";
-  return headers.get("accept-language") ?? "";
 }
