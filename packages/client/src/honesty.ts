@@ -42,6 +42,21 @@ export function waitOf(n: number, drip: DripView, now: number, told?: Told): Hon
   return { eta: { ...eta, untilMs: told.by - now }, told: { ...seen, grew: undefined } };
 }
 
+/**
+ * Between two looks at the line: it is taken to move on, for what it has done since nobody knows.
+ *
+ * @param heardAt of the last look
+ */
+export function waitSince(
+  n: number,
+  drip: DripView,
+  { now, heardAt, told }: { now: number; heardAt: number; told?: Told | undefined },
+): HonestWait {
+  const { eta, told: seen } = waitOf(n, drip, heardAt, told);
+  const later = (ms: number): number => Math.max(0, heardAt + ms - now);
+  return { eta: eta && { fromMs: later(eta.fromMs), untilMs: later(eta.untilMs) }, told: seen };
+}
+
 /** By asking what would be said if one thing were still as it was; what is lost already stays lost to it. */
 function growthOf(n: number, drip: DripView, now: number, told: Told): Growth {
   const { rate, rates, pace, at } = told.drip;

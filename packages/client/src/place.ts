@@ -5,7 +5,7 @@ import { type View, type ViewInput, viewOf } from "./view.ts";
 /** What whoever waits starts from. The drip is asked for. */
 export interface PlaceData extends Omit<
   ViewInput,
-  "now" | "drip" | "aheadMost" | "told" | "unlikely" | "saidFor"
+  "now" | "drip" | "heardAt" | "aheadMost" | "told" | "unlikely" | "saidFor"
 > {
   /** By the clock of the location that said all this, when it did; absent: nobody knows, and the first statement tells. */
   readonly now?: number | undefined;
@@ -34,10 +34,14 @@ export class Place {
     this.#wasShut = data.shut === true;
   }
 
-  /** @param now by the mint's clock, epoch milliseconds */
-  view(now: number): View {
+  /**
+   * @param now by the mint's clock, epoch milliseconds
+   * @param isSure false: it may be hours off, and nothing that follows from it is kept
+   */
+  view(now: number, isSure = true): View {
     const { known } = this;
     const view = viewOf({ ...known, now });
+    if (!isSure) return view;
     const hasSlot = HAS_TURN.has(view.state);
     if (hasSlot && this.isCreditUsed) known.credit = this.isCreditUsed = false;
     if (hasSlot) known.owed = false;
@@ -55,6 +59,7 @@ export class Place {
     const { known } = this;
     this.view(now); // sees a turn that has run out: the next statement may list it no more
     if (said.seq >= (known.drip ?? said).seq) known.drip = said;
+    known.heardAt = now;
     const { slot } = this.view(now);
     if (known.saidFor === "first") known.saidFor = slot?.opensAt;
     // A hold, or a new slot after it, voids the admission in hand: claim again.

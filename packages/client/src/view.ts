@@ -7,7 +7,7 @@ import { type EtaRange, aheadOf, etaRange, soonestTurnMs } from "@vestibule/drip
 import { lastCallInMs } from "@vestibule/drip/last-call";
 import { servingNumber, slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
-import { type Told, isUnlikely, waitOf } from "./honesty.ts";
+import { type Told, isUnlikely, waitSince } from "./honesty.ts";
 
 export type PageState =
   | "joining"
@@ -57,6 +57,8 @@ export interface ViewInput {
   readonly now: number;
   readonly number?: number | undefined;
   readonly drip?: DripView | undefined;
+  /** When it was heard, or that there is no newer one; absent: now. */
+  readonly heardAt?: number | undefined;
   readonly condition?: Condition | undefined;
   /** The fewest people ahead that this place was shown: it is never shown more again. */
   readonly aheadMost?: number | undefined;
@@ -129,7 +131,7 @@ const NEAR_MS = 60_000;
 const NEAR_PEOPLE = 3;
 
 export function viewOf(input: ViewInput): View {
-  const { settings, now, drip, aheadMost = Infinity } = input;
+  const { settings, now, drip, aheadMost = Infinity, heardAt = now } = input;
   const slot = slotOfNumber(input);
   const found = stateOf(input, slot);
   // Joining again is no way out while nobody can join: then it is as for somebody without a place.
@@ -161,7 +163,7 @@ export function viewOf(input: ViewInput): View {
     ...base,
     fill,
     ahead,
-    ...waitOf(number, drip, now, input.told),
+    ...waitSince(number, drip, { now, heardAt: Math.min(now, heardAt), told: input.told }),
     unlikely: waits && isUnlikely(ahead, drip, input.unlikely === true),
     soonestMs: soonestTurnMs(number, drip, now),
     target: targetOf(state, input, slot),

@@ -57,6 +57,8 @@ export class Waiting {
   /** Going in takes its time: by `Device.ticks`, not again before. */
   #enterNotBefore = 0;
   #clockGap: number;
+  /** How often this device's clock has left its ticks. */
+  #jumps = 0;
 
   /** `receivedAt`: when the first byte of the data arrived, by this device's clock. */
   constructor(data: PlaceData, receivedAt: number, ports: WaitingPorts) {
@@ -111,9 +113,11 @@ export class Waiting {
     else this.#enter();
   }
 
-  /** After sleep, a change of the clock, the back button or a lost network: one poll, at once. */
+  /**
+   * After sleep, a change of the clock, the back button or a lost network: one poll, at once. The time goes on as it is: what
+   * comes may be a statement of minutes ago.
+   */
   wake(): void {
-    this.#time.forget();
     this.#tasks.later("poll", 0, () => this.#poll());
     this.#repaint();
   }
@@ -136,19 +140,24 @@ export class Waiting {
   }
 
   #view(): View {
-    return this.#place.view(this.#now());
+    return this.#place.view(this.#now(), this.#time.isSure);
   }
 
   #poll(): Promise<void> {
     return this.#do("poll", async () => {
+      const jumps = this.#jumps;
       const reply = await this.#ports.line.drip();
+      this.#watchClock();
       if (!reply.ok) {
         this.#failed(reply);
         return;
       }
       this.#heard();
       const drip = reply.body;
-      this.#time.heard(Math.max(drip.at, this.#place.known.drip?.at ?? 0), reply.receivedAt);
+      // One that was on its way meanwhile tells nothing of the time.
+      if (jumps === this.#jumps)
+        this.#time.heard(Math.max(drip.at, this.#place.known.drip?.at ?? 0), reply.receivedAt);
+      else this.#looks.atOnce();
       this.#place.heard(drip, this.#now());
       this.#heardFault(drip.fault);
     });
@@ -314,12 +323,21 @@ export class Waiting {
     this.#tasks.later("poll", this.#looks.nextMs(view), () => this.#poll());
   }
 
+  /** True when this device's clock has left its ticks since this was asked last. */
+  #watchClock(): boolean {
+    const { device } = this.#ports;
+    const gap = device.now() - device.ticks();
+    const byMs = gap - this.#clockGap;
+    this.#clockGap = gap;
+    if (Math.abs(byMs) <= CLOCK_JUMP_MS) return false;
+    this.#jumps += 1;
+    this.#time.jumped(byMs);
+    return true;
+  }
+
   #repaint(): void {
     const { device, shell } = this.#ports;
-    const gap = device.now() - device.ticks();
-    const jumped = Math.abs(gap - this.#clockGap) > CLOCK_JUMP_MS;
-    this.#clockGap = gap;
-    if (jumped) this.wake();
+    if (this.#watchClock()) this.wake();
     const { drip, condition, missed, number } = this.#place.known;
     const view = this.#view();
     const isNews =
