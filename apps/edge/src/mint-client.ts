@@ -15,7 +15,7 @@ import type { Background, Fetch } from "./visit.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The mint decided against it: what it said, by code. */
+/** The mint decided against it: what it said, by a code of `ANSWERS`. */
 export interface MintRefusal {
   readonly kind: "refused";
   readonly code: ProblemCode;
@@ -29,6 +29,19 @@ type Answered<Grant> =
 
 /** `away`: no mint answered, or none that answered was able to grant. */
 export type MintReply<Grant> = Answered<Grant> | { readonly kind: "away" };
+
+/** What a mint decides about a join or a claim. Any other refusal is trouble of its own, or of ours: another mint may grant. */
+const ANSWERS = new Set<ProblemCode>([
+  "event-not-found",
+  "event-ended",
+  "slot-over",
+  "too-early",
+  "too-many-requests",
+  "sold-out",
+  "confirm-presence",
+  "held",
+  "unavailable",
+]);
 
 const GRANTS = ["tickets", "admissions"] as const;
 
@@ -180,11 +193,8 @@ async function readReply<Grant>(
     return grant === undefined ? undefined : { kind: "granted", status, grant };
   }
   const code = codeOf(body["type"]);
-  if (code === undefined) return undefined;
-  const isAnswer = PROBLEMS[code].status < 500 || code === "held" || code === "unavailable";
-  return isAnswer
-    ? { kind: "refused", code, retryAfterSeconds: retryAfterOf(response), body }
-    : undefined;
+  if (code === undefined || !ANSWERS.has(code)) return undefined;
+  return { kind: "refused", code, retryAfterSeconds: retryAfterOf(response), body };
 }
 
 function codeOf(type: unknown): ProblemCode | undefined {

@@ -23,6 +23,7 @@ import {
   createWorld,
   hang,
   isQuestion,
+  refusal,
 } from "./world.ts";
 
 beforeEach(startVirtualTime);
@@ -51,6 +52,7 @@ const AT_ONCE: Record<string, () => Response | Promise<Response>> = {
 const NO_GRANT: Record<string, () => Response | Promise<Response>> = {
   ...AT_ONCE,
   "an object that is no grant": () => Response.json({ ok: true }, { status: 201 }),
+  "a refusal that decides nothing": () => refusal("unauthorized"),
   "a grant without its token": () =>
     Response.json({ number: 1, issuedAt: 1, opensAt: 1, closesAt: 2 }, { status: 200 }),
 };

@@ -1,5 +1,4 @@
 /** What the mint said no to, in the edge's words. */
-import type { ProblemCode } from "@vestibule/contracts/problems";
 import { AWAY_RETRY_SECONDS } from "../limits.ts";
 import type { MintRefusal } from "../mint-client.ts";
 import { problem } from "../problem.ts";
@@ -7,18 +6,6 @@ import type { Visit } from "../visit.ts";
 
 /** Members of a mint's problem document that a visitor may see. */
 const PUBLIC_MEMBERS = ["opensAt", "closesAt", "claimBy", "joinableAt", "endsAt"];
-/** Codes of the mint that mean the same to a visitor; everything else is our own trouble. */
-const PUBLIC_CODES = new Set<ProblemCode>([
-  "event-not-found",
-  "event-ended",
-  "slot-over",
-  "too-early",
-  "too-many-requests",
-  "sold-out",
-  "confirm-presence",
-  "held",
-  "unavailable",
-]);
 
 /** Every mint is away: come back, but not all in the same second. */
 export function mintAway(visit: Visit): Response {
@@ -49,7 +36,7 @@ export function spreadSeconds(
 
 export function mintRefusal(visit: Visit, reply: MintRefusal): Response {
   const { code, body, retryAfterSeconds } = reply;
-  if (code === "unavailable" || !PUBLIC_CODES.has(code)) return mintAway(visit);
+  if (code === "unavailable") return mintAway(visit);
   const extensions = Object.fromEntries(
     PUBLIC_MEMBERS.filter((name) => typeof body[name] === "number").map((name) => [
       name,
