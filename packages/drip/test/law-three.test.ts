@@ -174,6 +174,20 @@ test("law 3: no window holds more than its rate, what lapsed, and one slot, what
   );
 });
 
+test("law 3: a line that begins after its clock stepped back behind a change earns of its budget as any other", () => {
+  const policy = policyOf({ approximationBudget: 200, overdrivePercent: 300, horizonMs: 17_777 });
+  const world = new World({ policy });
+  world.tick();
+  world.change({ ratePlan: [{ at: START - 19_999, ratePerMinute: 500 }], ratePerMinute: 1 });
+  world.join(2);
+  world.tick(-38_692);
+  world.join(150);
+  world.tick(17_739);
+  world.join(149);
+  for (let second = 0; second < 30; second += 1) world.tick();
+  expect(wrongWith(world)).toEqual([]);
+});
+
 test("law 2: the serving number never falls and never passes the numbers issued, without any memory of it", () => {
   fc.assert(
     fc.property(setups, fc.array(events, { maxLength: 120, size: "max" }), (setup, story) => {

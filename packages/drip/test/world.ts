@@ -215,6 +215,8 @@ export class World {
 
   tick(ms = 1_000): Step | undefined {
     this.now += ms;
+    // A clock that steps back behind a change lives through time that comes after it.
+    this.#earnsSince = Math.min(this.#earnsSince, this.now);
     return this.step();
   }
 
