@@ -21,9 +21,12 @@ const TARGET = ["chrome100", "edge100", "firefox100", "safari15"];
  * browser's own; the tests of the script run it as it is built.
  */
 const OWN_NAMES =
-  "advise|advisedMs|aheadMost|atLeast|atOnce|claimWindowMs|eta|facts|failures|forget|goBack|hear|inMs|isBusy|isCreditUsed|" +
-  "isHidden|isLost|isOnline|isPassed|isSet|isShut|isThere|isUrgent|lastCallInMs|maySay|nextMs|owe|receivedAt|retryAfterMs|" +
-  "retryMs|saidFor|shell|soonestMs|startTimer|stopTimer|effort|ticks|untilTurnMs|stood";
+  "about|action|advise|advisedMs|aheadMost|asks|atLeast|atOnce|cancel|category|claim|claimBy|claimWindowMs|device|" +
+  "duration|effort|eta|facts|failed|failures|fill|forget|formats|fromMs|goBack|hear|heard|inMs|inside|isBusy|" +
+  "isCreditUsed|isHidden|isLost|isOnline|isPassed|isSet|isShut|isThere|isUrgent|joined|kept|kind|known|label|lapsed|" +
+  "lastCallInMs|later|leaves|line|maySay|nextMs|offer|once|over|owe|prove|quickly|range|receivedAt|retryAfterMs|retryMs|" +
+  "saidFor|shell|show|soon|soonestMs|start|startTimer|stay|stood|stopTimer|target|tell|texts|ticks|told|untilMs|" +
+  "untilTurnMs|value|view|wake|words";
 
 async function bundle(entry: string, format: "iife" | "esm" = "iife"): Promise<string> {
   const result = await build({
