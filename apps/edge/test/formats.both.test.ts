@@ -46,7 +46,10 @@ test.each([
   ["en", 1, "1 second"],
   ["en", 119, "119 seconds"],
   ["en", 120, "2 minutes"],
+  // Whoever comes within what is said comes in time.
+  ["en", 179, "2 minutes"],
   ["en", 7_200, "2 hours"],
+  ["en", 10_799, "2 hours"],
   ["ru", 180, "3 минуты"],
   ["ar", 7_200, "ساعتان"],
   ["ja", 600, "10 分"],

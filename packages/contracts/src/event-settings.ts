@@ -31,6 +31,7 @@ import {
 import { looksSchema } from "./looks.ts";
 import { LANGUAGES } from "./languages.ts";
 import { NETWORK_BITS_MIN, NETWORK_CHARS_MAX, isNarrow, parseNetwork } from "./network.ts";
+import { isOneLine } from "./one-line.ts";
 import { slugSchema } from "./slug.ts";
 
 const whole = (minimum: number, maximum: number) => z.int().check(z.gte(minimum), z.lte(maximum));
@@ -40,10 +41,15 @@ const moment = whole(0, 253_402_300_799_999);
 
 /** One line of well-formed text: no control characters, no half of a character cut in two. */
 const line = (charsMax: number) =>
-  z.string().check(
-    z.maxLength(charsMax),
-    z.refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "Must be one line of text"),
-  );
+  z
+    .string()
+    .check(
+      z.maxLength(charsMax),
+      z.refine(
+        isOneLine,
+        "Must be one line of text, without characters that control its direction",
+      ),
+    );
 
 /**
  * `example.com` or `localhost:8787`: lower case, as a browser sends it, so without the scheme's own port

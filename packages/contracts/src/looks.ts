@@ -10,17 +10,14 @@ import {
   LOOKS_TEXT_CHARS_MAX,
   TEMPLATE_CHARS_MAX,
 } from "./limits.ts";
+import { isOneLine } from "./one-line.ts";
 
-/** One line that stays where it stands: nothing in it turns the direction of what comes after. */
 const words = (charsMax: number) =>
   z.string().check(
     z.minLength(1),
     z.maxLength(charsMax),
     z.refine(
-      (text) =>
-        text.isWellFormed() &&
-        !/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text) &&
-        text.trim() !== "",
+      (text) => isOneLine(text) && text.trim() !== "",
       "Must be one line of text, without characters that control its direction",
     ),
   );

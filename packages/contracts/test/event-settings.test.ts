@@ -199,14 +199,23 @@ test("a hold fills in nothing, and knows its scopes", () => {
   expect(parse(holdSchema, { scope: "everything" }).ok).toBe(false);
 });
 
-test.each(["\u0000", "a\nb", "\ud83d", "cut \ud83d", "\u007f", "\u0085"])(
-  "%j is no line of text: not as title, notice or reason",
-  (text) => {
-    expect(refusedFields({ ...GOOD, title: text })).toEqual(["title"]);
-    expect(refusedFields({ ...GOOD, notice: text })).toEqual(["notice"]);
-    expect(parse(holdSchema, { reason: text }).ok).toBe(false);
-  },
-);
+// With U+202E, right-to-left override, "10–20" is read as "02–01".
+test.each([
+  "\u0000",
+  "a\nb",
+  "\ud83d",
+  "cut \ud83d",
+  "\u007f",
+  "\u0085",
+  "a\u2028b",
+  "\u202e10–20",
+  "\u2069",
+])("%j is no line of text: not as title, notice, prices or reason", (text) => {
+  expect(refusedFields({ ...GOOD, title: text })).toEqual(["title"]);
+  expect(refusedFields({ ...GOOD, notice: text })).toEqual(["notice"]);
+  expect(refusedFields({ ...GOOD, priceRange: text })).toEqual(["priceRange"]);
+  expect(parse(holdSchema, { reason: text }).ok).toBe(false);
+});
 
 test("text of any language, markup and emoji are text", () => {
   expect(refusedFields({ ...GOOD, title: "</script> \u200f{{ Été 🎟️" })).toEqual([]);

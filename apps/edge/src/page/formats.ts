@@ -7,7 +7,7 @@ export interface Figures {
   category(n: number): Intl.LDMLPluralRule;
   /** `5 min`, or `3–5 min`; of minutes or hours. */
   range(unit: "minute" | "hour", from: number, to: number): string;
-  /** `90 seconds`, `3 minutes`, `2 hours`. */
+  /** `90 seconds`, `3 minutes`, `2 hours`: never more than there is. */
   duration(seconds: number): string;
   /** `9:05`, or `1:09:05` above an hour; never below zero. Rounded up, so that 0:00 means now. */
   countdown(ms: number): string;
@@ -47,10 +47,10 @@ export function figuresOf(locale: string): Figures {
       return text.replaceAll(" ", "\u00a0");
     },
     duration(seconds) {
-      const minutes = Math.round(seconds / 60);
+      const minutes = Math.floor(seconds / 60);
       if (seconds < 120) return unitOf("second", "long").format(seconds);
       if (minutes < 120) return unitOf("minute", "long").format(minutes);
-      return unitOf("hour", "long").format(Math.round(minutes / 60));
+      return unitOf("hour", "long").format(Math.floor(minutes / 60));
     },
     countdown(ms) {
       const seconds = Math.max(0, Math.ceil(ms / 1000));
