@@ -7,7 +7,7 @@ import { ALL_SCENES } from "./scenes.ts";
 import { byLocale, screensOf, shoot, turnTo } from "./screens.ts";
 import { launchLook, stage } from "./stage.ts";
 
-const KEPT: string = join(import.meta.dirname, "kept");
+export const KEPT: string = join(import.meta.dirname, "kept");
 const SEEN = ".cache/look";
 
 /** @returns what is wrong with the pages, a line each. */

@@ -60,7 +60,12 @@ async function markupFaults(page: Page): Promise<readonly string[]> {
 
 /** Whoever presses Tab comes to every control that is shown, once, in the order in which they are read. */
 async function keyboardFaults(page: Page): Promise<readonly string[]> {
-  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  // From the top, wherever something was pressed before.
+  await page.evaluate(() => {
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute("tabindex");
+  });
   const controls = await page.evaluate(() => {
     const shown = [
       ...document.querySelectorAll<HTMLElement>("a[href],button,input,select,textarea,summary"),
@@ -109,7 +114,7 @@ async function widthFaults(page: Page): Promise<readonly string[]> {
 }
 
 /** A style sheet beside the page's own, by a way that no content policy forbids; "": none. */
-async function wear(page: Page, css: string): Promise<void> {
+export async function wear(page: Page, css: string): Promise<void> {
   await page.evaluate((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);

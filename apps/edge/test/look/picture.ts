@@ -10,7 +10,7 @@ export interface Picture {
 }
 
 /** One point of a picture is so many pixels of the page wide and high. */
-const SHRINK = 2;
+export const SHRINK = 2;
 /** From one step of a colour to the next, of 255: what differs in less is told from nothing here. */
 const STEP = 17;
 /** A screenshot, as it is kept. */

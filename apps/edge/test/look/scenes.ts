@@ -88,6 +88,11 @@ export const SCENES: Readonly<Record<PageState, readonly [Scene, ...Scene[]]>> =
       },
     },
     { name: "asks", number: 1_204, drip: asks },
+    {
+      name: "unlikely",
+      number: 4_204,
+      drip: { priceRange: "€ 18 to € 45", left: { atMost: 40 }, serving: 310 },
+    },
     { name: "sent", number: 1_204, sent: true },
     { name: "sent-plain", number: 1_204, sent: true, ...plain },
   ],
