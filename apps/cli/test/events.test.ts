@@ -192,14 +192,16 @@ describe("events change", () => {
         "--presence",
         "confirm",
         "--end-plan",
-        ...["--price-range", "20–90 €", "--no-tell-left", "--yes"],
+        ...["--price-range", "20–90 €", "--no-tell-left", "--language", "de"],
+        ...["--friction", '{"proofOfWorkBits":16}', "--looks", "{}", "--yes"],
       ],
       {},
     );
     expect(patches(world)[0]?.body).toEqual({
       ...{ approximationBudget: 20, overdrivePercent: 200, horizonSeconds: 90 },
       ...{ maxAdmissions: null, endsAt: now + 300 * MINUTE, notice: "Soon", ratePlan: [] },
-      ...{ priceRange: "20–90 €", tellLeft: false },
+      ...{ priceRange: "20–90 €", tellLeft: false, language: "de" },
+      ...{ friction: { proofOfWorkBits: 16 }, looks: {} },
       presence: "confirm",
     });
   });

@@ -5,6 +5,7 @@ import {
   PRESENCES,
   type Presence,
 } from "@vestibule/contracts/event-settings";
+import { LANGUAGES } from "@vestibule/contracts/languages";
 import { CliFailure, EXIT } from "../failure.ts";
 
 /** A moment of the mint's clock, or so long from now. */
@@ -30,6 +31,9 @@ export interface SaleFlags {
   readonly tellLeft?: boolean | undefined;
   readonly presence?: Presence | undefined;
   readonly bypass?: BypassRule[] | undefined;
+  readonly friction?: EventChange["friction"];
+  readonly looks?: EventChange["looks"];
+  readonly language?: EventChange["language"];
 }
 
 const count = (brief: string, placeholder: string) =>
@@ -103,6 +107,26 @@ export const SALE_FLAGS = {
     placeholder: "json",
     optional: true,
   },
+  friction: {
+    kind: "parsed",
+    parse: objectOf,
+    brief: "What is asked before a new place, as JSON; {} for the usual",
+    placeholder: "json",
+    optional: true,
+  },
+  looks: {
+    kind: "parsed",
+    parse: objectOf,
+    brief: "The page's looks anew, as JSON; {} for none",
+    placeholder: "json",
+    optional: true,
+  },
+  language: {
+    kind: "enum",
+    values: LANGUAGES,
+    brief: "The page's language for whoever asks for none of its own",
+    optional: true,
+  },
 } as const;
 
 /**
@@ -132,6 +156,9 @@ export function changeOf(flags: SaleFlags, now: number): EventChange {
     tellLeft: flags.tellLeft,
     presence: flags.presence,
     bypass: flags.bypass,
+    friction: flags.friction,
+    looks: flags.looks,
+    language: flags.language,
   };
   const said = Object.entries(change).filter(([, value]) => value !== undefined);
   if (said.length === 0)
@@ -167,13 +194,24 @@ function stepOf(text: string): RateStep {
 
 /** What is in them is the mint's to judge, which names all mistakes at once. */
 function rulesOf(text: string): BypassRule[] {
-  try {
-    const read: unknown = JSON.parse(text);
-    if (Array.isArray(read)) return read as BypassRule[];
-  } catch {
-    // said below
-  }
+  const read = jsonOf(text);
+  if (Array.isArray(read)) return read as BypassRule[];
   throw new Error('a list as JSON, like [{"paths":["/spring/hook"],"services":["payments"]}]');
+}
+
+/** As above. */
+function objectOf(text: string): object {
+  const read = jsonOf(text);
+  if (typeof read === "object" && read !== null && !Array.isArray(read)) return read;
+  throw new Error("an object as JSON, like {} for none");
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Bounds are the mint's, which names all mistakes at once. */

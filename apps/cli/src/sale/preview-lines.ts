@@ -8,15 +8,18 @@ import { figure, oneLine, plural, span } from "../terminal/words.ts";
 /** Minutes that are shown of the thirty. */
 const SHOWN_MINUTES = [1, 2, 5, 10, 20, 30];
 
+/** Settings that move nobody's turn. */
+const BESIDE_THE_DRIP: ReadonlySet<string> = new Set([
+  ...["title", "notice", "priceRange", "tellLeft", "presence", "bypass"],
+  ...["friction", "looks", "language"],
+]);
+
 /** @returns lines; only a table is not wrapped. */
 export function previewLines(session: Session, preview: PreviewView): readonly string[] {
   const { paint, human } = session;
   const width = human.columns;
   const { event, state, changes, takesHoldAt, at } = preview;
-  const isDrip = changes.some(
-    ({ field }) =>
-      !["title", "notice", "priceRange", "tellLeft", "presence", "bypass"].includes(field),
-  );
+  const isDrip = changes.some(({ field }) => !BESIDE_THE_DRIP.has(field));
   const facts: [string, string][] = [
     ...changes.map(({ field, before, after }): [string, string] => [
       wordsOf(field),
