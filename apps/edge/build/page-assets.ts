@@ -22,8 +22,8 @@ const TARGET = ["chrome100", "edge100", "firefox100", "safari15"];
  */
 const OWN_NAMES =
   "about|action|advise|advisedMs|aheadMost|asks|atLeast|atOnce|cancel|category|claim|claimBy|claimWindowMs|device|" +
-  "duration|effort|eta|facts|failed|failures|fill|forget|formats|fromMs|goBack|hear|heard|inMs|inside|isBusy|" +
-  "isCreditUsed|isHidden|isLost|isOnline|isPassed|isSet|isShut|isThere|isUrgent|joined|kept|kind|known|label|lapsed|" +
+  "duration|effort|eta|facts|failed|failures|fill|forget|formats|fromMs|goBack|hear|heard|heardAt|inMs|inside|isBusy|" +
+  "isCreditUsed|isHidden|isLost|isOnline|isPassed|isSet|isShut|isSure|isThere|isUrgent|joined|jumped|kept|kind|known|label|lapsed|" +
   "lastCallInMs|later|leaves|line|maySay|nextMs|offer|once|over|owe|prove|quickly|range|receivedAt|retryAfterMs|retryMs|" +
   "saidFor|shell|show|soon|soonestMs|start|startTimer|stay|stood|stopTimer|target|tell|texts|ticks|told|untilMs|" +
   "untilTurnMs|value|view|wake|words";

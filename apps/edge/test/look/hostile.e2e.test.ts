@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined && process.env["CI"] === undefined)("a pa
       ...{ name: "hostile", state: "waiting", number: 1_204, event: { title: words } },
       drip: { notice: words, priceRange: words.slice(0, 100), left: { atMost: 5 } },
     };
-    const { page, faults, close } = await stage(look.browser, scene, { locale: "en-GB" });
+    const { page, faults, ...staged } = await stage(look.browser, scene, { locale: "en-GB" });
     const wrong: string[] = [];
     for (const screen of SCREENS) {
       await turnTo(page, screen);
@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined && process.env["CI"] === undefined)("a pa
     expect([...wrong, ...faults]).toEqual([]);
     expect(await page.locator("#notice").textContent()).toBe(words);
     expect(await page.locator("#headline").textContent()).toBe("You are in line");
-    await close();
+    await staged.close();
   });
 
   test("each line of a notice runs in its own direction", async () => {
@@ -48,7 +48,7 @@ describe.skipIf(CHROMIUM === undefined && process.env["CI"] === undefined)("a pa
       ...{ name: "two-ways", state: "paused", number: 1_204 },
       drip: { state: "paused", heldSince: 1, heldReason: "הפסקה קצרה.", notice: "Back soon." },
     };
-    const { page, close } = await stage(look.browser, scene, { locale: "en-GB" });
+    const { page, ...staged } = await stage(look.browser, scene, { locale: "en-GB" });
     // Where the full stop of the second line stands: after its words.
     const [stop, letter] = await page.evaluate(() => {
       const [text] = (document.getElementById("notice") as HTMLElement).childNodes;
@@ -61,6 +61,6 @@ describe.skipIf(CHROMIUM === undefined && process.env["CI"] === undefined)("a pa
       });
     });
     expect(stop).toBeGreaterThan(letter ?? Infinity);
-    await close();
+    await staged.close();
   });
 });
