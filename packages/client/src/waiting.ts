@@ -28,9 +28,9 @@ export interface Shell {
   enter(): boolean;
   /**
    * Other tabs of the same visitor, who share place and admission, should know: `in` with the turn that opens at this moment
-   * (`Waiting.stay`), or another place now, or none (load them anew).
+   * (`Waiting.stay`), or `place` with the number there is now, or none (`Waiting.isAt`; load them anew).
    */
-  tell(what: "in" | "place", opensAt?: number): void;
+  tell(what: "in" | "place", value?: number): void;
   /** Whoever was in before, and was kept out by a fault of ours, can go back. */
   goBack(): void;
 }
@@ -134,6 +134,11 @@ export class Waiting {
     this.#plan();
   }
 
+  /** Whether this is the place here, too: of tabs opened together each is given it, and need not load anew for the others. */
+  isAt(number: number): boolean {
+    return this.#place.known.number === number;
+  }
+
   /** By the mint's clock. */
   #now(): number {
     return this.#time.at(this.#ports.device.now());
@@ -184,7 +189,7 @@ export class Waiting {
         this.#heard();
         if (this.#place.joined(reply.body.number)) {
           this.#looks.quickly();
-          this.#ports.shell.tell("place");
+          this.#ports.shell.tell("place", reply.body.number);
         }
         this.#looks.atOnce();
       } else if (reply.reason === "cookies-off") {

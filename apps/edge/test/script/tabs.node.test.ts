@@ -80,6 +80,19 @@ describe("a second tab", () => {
     return [one, new ScriptWorld({ number: 101, drip: SOON, ...data, stored })];
   };
 
+  test("opened together: each is given the same place, and none loads anew for the others", async () => {
+    const stored = new Map<string, string>();
+    const tabs = [1, 2, 3].map(() => new ScriptWorld({ stored }));
+    for (const tab of tabs) {
+      tab.grant = joined(812);
+      await tab.pass(2_000);
+    }
+    for (const tab of tabs) tab.tabWrote();
+    expect(tabs.map((tab) => [tab.text("number"), tab.reloads])).toEqual([
+      ...[1, 2, 3].map(() => ["812", 0]),
+    ]);
+  });
+
   test("hears of a place that was given up, or taken, in the first", async () => {
     const [one, two] = twoTabs({ number: 500, drip: {} });
     for (const world of [one, two]) await world.pass(2_000);

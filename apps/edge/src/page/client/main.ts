@@ -33,7 +33,7 @@ const waiting = new Waiting(data, receivedAt, {
       // Until there is news the page says what the server wrote.
       if (isNews) paint(view, wordsOf(view, speech, title), texts);
     },
-    tell: (what, opensAt) => tellTabs(settings.event, `${what} ${opensAt}`),
+    tell: (what, value) => tellTabs(settings.event, `${what} ${value}`),
     enter: () => moveIn(settings.event, back),
     goBack: () => loadAgain(back),
   },
@@ -42,6 +42,8 @@ listen(waiting);
 listenToSwitch();
 listenToTabs(settings.event, {
   stay: (opensAt) => waiting.stay(opensAt),
-  other: () => loadAgain(back),
+  other: (number) => {
+    if (!waiting.isAt(number)) loadAgain(back);
+  },
 });
 waiting.start();

@@ -9,15 +9,14 @@ export function tellTabs(event: string, what: string): void {
   }
 }
 
-/** @param other another place, or none: the server knows */
+/** @param other there is a place of this number now; `NaN`: none */
 export function listenToTabs(
   event: string,
-  { stay, other }: { stay: (opensAt: number) => void; other: () => void },
+  { stay, other }: { stay: (opensAt: number) => void; other: (number: number) => void },
 ): void {
   addEventListener("storage", ({ key, newValue }) => {
     if (key !== `vst-tabs-${event}` || newValue === null) return;
-    const [what, opensAt] = newValue.split(" ");
-    if (what === "in") stay(Number(opensAt));
-    else other();
+    const [what, value] = newValue.split(" ");
+    (what === "in" ? stay : other)(Number(value));
   });
 }
