@@ -110,7 +110,10 @@ describe.each([
     expect(back.ms).toBe(0);
   });
 
-  test.each(Object.keys(NO_GRANT))("the first of them %s: the next one grants", async (how) => {
+  test.each([
+    ...["away", "HTML with 200", "an object that is no grant", "a grant without its token"],
+    "a refusal that decides nothing",
+  ])("the first of them %s: the next one grants", async (how) => {
     const world = await started();
     world.mint = (request) =>
       isGrant(request) && isFirst(request) ? NO_GRANT[how]?.() : undefined;
