@@ -5,7 +5,7 @@
 import type { EdgeJoinAnswer, ProofOfWork } from "@vestibule/contracts/line-api";
 import { claimPlan } from "./claim-plan.ts";
 import type { Device } from "./device.ts";
-import type { LineClient, Reply } from "./line-client.ts";
+import type { LineClient, Proof, Reply } from "./line-client.ts";
 import { Looks } from "./looks.ts";
 import { type MintTime, createMintTime } from "./mint-time.ts";
 import {
@@ -52,6 +52,7 @@ export class Waiting {
   readonly #trouble = new Trouble();
   readonly #looks: Looks;
   #cookiesRefused = 0;
+  #proof: Proof | undefined;
   /** The opening for which the claim is planned. */
   #plannedFor: number | undefined;
   /** Going in takes its time: by `Device.ticks`, not again before. */
@@ -207,15 +208,16 @@ export class Waiting {
     });
   }
 
-  /** Where the event asks for work before a place, it is done, and said. */
+  /** Where the event asks for work before a place, it is done, and said; once, however often the join is tried with it. */
   async #joinWithWork(): Promise<Reply<EdgeJoinAnswer>> {
     const { line, prove } = this.#ports;
-    const reply = await line.join();
+    const reply = await line.join(this.#proof);
     const work = reply.ok ? undefined : reply.proofOfWork;
     if (work === undefined || prove === undefined) return reply;
     this.#place.known.effort = "proving";
     this.#repaint();
-    return line.join({ at: work.at, counter: await prove(work) });
+    this.#proof = { at: work.at, counter: await prove(work) };
+    return line.join(this.#proof);
   }
 
   #claim(): Promise<void> {

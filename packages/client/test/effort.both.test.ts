@@ -123,6 +123,34 @@ describe("a join that takes work", () => {
     expect(page.view?.effort).toBeUndefined();
   });
 
+  test("does it once, however often the join is limited or no mint is there", async () => {
+    let worked = 0;
+    const busy = [
+      { status: 429, retryAfterMs: 9_000 },
+      { status: 503, retryAfterMs: 9_000 },
+    ];
+    const page = new Page([{ status: 428, proofOfWork: WORK }, ...busy, { status: 201 }], {
+      prove: () => Promise.resolve((worked += 1)),
+    });
+    await page.pass(60_000);
+    const proof = { at: WORK.at, counter: 1 };
+    expect(page.joins).toEqual([undefined, proof, proof, proof]);
+    expect(worked).toBe(1);
+    expect(page.view?.number).toBe(7);
+  });
+
+  test("does it anew where more is asked for, or what was found is too old", async () => {
+    let worked = 0;
+    const [again, more] = [{ status: 429 }, { ...WORK, bits: WORK.bits + 1, at: WORK.at + 900 }];
+    const answers = [{ status: 428, proofOfWork: WORK }, again, { status: 428, proofOfWork: more }];
+    const page = new Page([...answers, { status: 201 }], {
+      prove: () => Promise.resolve((worked += 1)),
+    });
+    await page.pass(60_000);
+    expect(page.joins.at(-1)).toEqual({ at: more.at, counter: 2 });
+    expect(page.view?.number).toBe(7);
+  });
+
   test("asks again where the work was done in vain, and not all the time", async () => {
     const page = new Page([{ status: 428, proofOfWork: WORK }], {
       prove: () => Promise.resolve(1),
