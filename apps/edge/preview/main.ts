@@ -42,7 +42,7 @@ if (looks.ok) {
   writeFileSync(values.out, await previewPage({ title, accent, tag, looks: looks.value }));
   console.log(`${values.out}: open it in a browser`);
   for (const [language, parts] of await leftOut({ title, accent, looks: looks.value }))
-    console.log(`${language}: no room for ${parts.join(" and ")}, which is left out`);
+    console.log(`${language}: left out for want of room: ${parts.join(", ")}`);
 } else {
   for (const { field, message } of looks.refusal) console.error(`${field || "looks"}: ${message}`);
   process.exitCode = 1;
