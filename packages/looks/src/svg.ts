@@ -22,6 +22,8 @@ const PRESENTATION =
   "stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor textLength transform version viewBox " +
   "width word-spacing x x1 x2 y y1 y2 clipPathUnits vector-effect role";
 const ATTRIBUTES: ReadonlySet<string> = new Set(PRESENTATION.split(" "));
+/** What a value may call: nothing that loads (`url`, `src`, `image-set`, and what browsers learn next). */
+const FUNCTIONS = /^(?:matrix|translate|scale|rotate|skewX|skewY|rgba?|hsla?|calc)$/;
 const REFERENCE = /^url\(#[\w.-]+\)$/;
 
 interface Read {
@@ -76,13 +78,18 @@ function attributesOf(
       text += ` href="${value}"`;
     } else if (uri !== "" || !ATTRIBUTES.has(local)) {
       wrong(`The attribute ${shown(name)} is not allowed in it`);
-    } else if (/url|[\\@]/i.test(value) && (inClip || !REFERENCE.test(value))) {
+    } else if (mayLoad(value) && (inClip || !REFERENCE.test(value))) {
       wrong(`The attribute ${shown(name)} must refer to nothing but a part of the same picture`);
     } else {
       text += ` ${local}="${escapeXml(value)}"`;
     }
   }
   return text;
+}
+
+function mayLoad(value: string): boolean {
+  if (/[\\@]/.test(value)) return true;
+  return [...value.matchAll(/([\w-]*)\(/g)].some(([, name = ""]) => !FUNCTIONS.test(name));
 }
 
 /** A name of theirs in a sentence of ours. */

@@ -40,8 +40,6 @@ export function readTemplate(source: string, { hasLogo }: { hasLogo: boolean }):
     const where = place ? `Line ${place.startLine}, column ${place.startCol}: ` : "";
     if (mistakes.length < MISTAKES_MAX) mistakes.push(where + what);
   };
-  if (/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u.test(source))
-    wrong("It must have no control characters, nor such as control the direction of text");
   const tree = parseFragment(source, {
     sourceCodeLocationInfo: true,
     onParseError: ({ code, startLine, startCol }) =>
@@ -49,6 +47,9 @@ export function readTemplate(source: string, { hasLogo }: { hasLogo: boolean }):
   });
   for (const node of tree.childNodes) check(node, { depth: 1, wrong });
   const html = serialize(tree);
+  // As it is written, and as it is read: `&#8238;` is one, too.
+  if (/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/u.test(source + html))
+    wrong("It must have no control characters, nor such as control the direction of text");
   placeholderMistakes(html, hasLogo).forEach((what) => wrong(what));
   const top = tree.childNodes.filter((node) => isText(node) && node.value.includes(ROOM));
   if (html.split(ROOM).length === 2 && top.length !== 1)

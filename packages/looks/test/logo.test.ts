@@ -66,6 +66,8 @@ describe("a logo that is drawn", () => {
     ['<use href="#a"/>', /use is not allowed/],
     ['<path fill="url(https://spy.example/#a)"/>', /refer to nothing but/],
     ['<path fill="u\\72l(https://spy.example/)"/>', /refer to nothing but/],
+    [`<path fill="image-set('https://spy.example/x' 1x)"/>`, /refer to nothing but/],
+    [`<path fill="src('https://spy.example/x')"/>`, /refer to nothing but/],
     ['<clipPath id="a"><path clip-path="url(#b)"/></clipPath>', /refer to nothing but/],
     ['<path onclick="alert(1)"/>', /onclick is not allowed/],
     ['<path style="fill:url(//spy.example)"/>', /style is not allowed/],

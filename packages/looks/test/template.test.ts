@@ -79,6 +79,8 @@ describe("a template", () => {
     ["<a>x</a>", "href of a link must be"],
     ["<!-- x -->", "only elements and text"],
     ["<p>\u202e</p>", "direction of text"],
+    ["<p>&#8238;x</p>", "direction of text"],
+    ["<p>&#x2067;x</p>", "direction of text"],
     ["<p>\u0007</p>", "control characters"],
     ["{{room}}", "must say {{room}} once"],
     ["{{constructor}}", "is none of"],
