@@ -34,6 +34,12 @@ describe("how long a turn lasts", () => {
   });
 });
 
+test("whoever waits may close the page; whose turn is set, or there, is not told so: it would be lost", () => {
+  expect(shown({ number: 500 }).kept).toBe(true);
+  expect(shown({ number: 60 }).kept).toBe(false); // known
+  expect(shown({ number: 5 }).kept).toBe(false); // turn
+});
+
 describe("events that ask whether their fans are there", () => {
   const asks: DripView = { ...DRIP, presence: "confirm" };
   const settings = { ...SETTINGS, claimWindowSeconds: 45 };

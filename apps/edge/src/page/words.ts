@@ -71,8 +71,8 @@ const HURRY_MS = 30_000;
 /** In these the place in line is of no more use. */
 const NO_PLACE: ReadonlySet<PageState> = new Set(["ended", "missed", "bought"]);
 
-/** In these it may be lost, or is not there to keep. */
-const NOT_KEPT: ReadonlySet<PageState> = new Set(["cookies", "passed", "confirm"]);
+/** In these whoever closes the page may lose it, or it is not there to keep. */
+const NOT_KEPT: ReadonlySet<PageState> = new Set(["cookies", "passed", "known", "turn", "confirm"]);
 
 /** In these there is nothing to be had, or it is theirs. */
 const NO_OFFER: ReadonlySet<PageState> = new Set(["ended", "soldout", "bought"]);
