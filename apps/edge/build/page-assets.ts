@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 import { minify } from "terser";
+import { OWN_NAMES } from "./own-names.ts";
 import type { LanguageFile } from "../src/page/page-assets.d.ts";
 
 const file = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -16,26 +17,18 @@ const OUT = file("dist/page-assets.js");
 /** Browsers of the last five years: what the page is tested with and written for. */
 const TARGET = ["chrome100", "edge100", "firefox100", "safari15"];
 
-/**
- * Names of ours that stay within the script: they may be short. None is on the wire, in the page's data or texts, or of a
- * browser's own; the tests of the script run it as it is built.
- */
-const OWN_NAMES =
-  "about|action|advise|advisedMs|aheadMost|asks|atLeast|atOnce|cancel|category|claim|claimBy|claimWindowMs|device|" +
-  "duration|effort|eta|facts|failed|failures|fill|forget|formats|fromMs|goBack|hear|heard|heardAt|inMs|inside|isBusy|" +
-  "isCreditUsed|isHidden|isLost|isOnline|isPassed|isSet|isShut|isSure|isThere|isUrgent|joined|jumped|kept|kind|known|label|lapsed|" +
-  "lastCallInMs|later|leaves|line|maySay|nextMs|offer|once|over|owe|prove|quickly|range|receivedAt|retryAfterMs|retryMs|" +
-  "saidFor|shell|show|soon|soonestMs|start|startTimer|stay|stood|stopTimer|target|tell|texts|ticks|told|untilMs|" +
-  "untilTurnMs|value|view|wake|words";
+interface Bundling {
+  readonly format?: "iife" | "esm";
+  /** Properties that are written short. */
+  readonly ownNames?: readonly string[];
+}
 
-async function bundle(entry: string, format: "iife" | "esm" = "iife"): Promise<string> {
+async function bundle(entry: string, options: Bundling = {}): Promise<string> {
+  const { format = "iife", ownNames = [] } = options;
   const result = await build({
-    entryPoints: [file(entry)],
-    bundle: true,
-    minify: true,
-    mangleProps: new RegExp(`^(${OWN_NAMES})$`),
-    write: false,
-    format,
+    ...{ entryPoints: [file(entry)], bundle: true, minify: true, write: false, format },
+    ...(ownNames.length === 0 ? {} : { mangleProps: new RegExp(`^(${ownNames.join("|")})$`) }),
+    mangleCache: {},
     platform: "browser",
     target: TARGET,
     charset: "utf8",
@@ -43,6 +36,8 @@ async function bundle(entry: string, format: "iife" | "esm" = "iife"): Promise<s
   });
   const [output] = result.outputFiles;
   if (output === undefined) throw new Error(`${entry}: esbuild wrote nothing`);
+  const absent = ownNames.filter((name) => !Object.hasOwn(result.mangleCache ?? {}, name));
+  if (absent.length > 0) throw new Error(`${entry} has no property ${absent.join(", ")}`);
   return output.text.trim();
 }
 
@@ -69,6 +64,8 @@ function languageFiles(): Record<string, LanguageFile> {
     const language = { name: own, direction, page: JSON.stringify(page) } as LanguageFile;
     files[name.replace(".json", "")] = { ...language, texts: JSON.stringify(texts) };
     if (text.includes("<")) throw new Error(`${name}: a text would end its own element`);
+    const short = OWN_NAMES.filter((own) => text.includes(`{${own}}`));
+    if (short.length > 0) throw new Error(`${name}: ${short.join(", ")} is written short`);
   }
   return files;
 }
@@ -80,12 +77,14 @@ function sourceOf(text: string): string {
 
 /** Writes only what changed, and in one step: builds may run side by side. */
 export async function buildPageAssets(): Promise<void> {
-  const script = await smaller(await bundle("src/page/client/main.ts"));
+  const script = await smaller(await bundle("src/page/client/main.ts", { ownNames: OWN_NAMES }));
   const style = await bundle("src/page/style.css");
   const logoStyle = await bundle("src/page/logo.css");
   const templateStyle = await bundle("src/page/template.css");
   // It stands in the element of the other one: no function of its own around it.
-  const proveScript = await smaller(await bundle("src/page/client/prove/main.ts", "esm"));
+  const proveScript = await smaller(
+    await bundle("src/page/client/prove/main.ts", { format: "esm" }),
+  );
   for (const text of [script, style, logoStyle, templateStyle, proveScript]) {
     if (/<\/(script|style)/i.test(text)) throw new Error("an asset would end its own element");
   }

@@ -5,7 +5,7 @@ import { type View, type ViewInput, viewOf } from "./view.ts";
 /** What whoever waits starts from. The drip is asked for. */
 export interface PlaceData extends Omit<
   ViewInput,
-  "now" | "drip" | "heardAt" | "aheadMost" | "told" | "unlikely" | "saidFor"
+  "now" | "drip" | "heardAt" | "aheadMost" | "told" | "unlikely" | "saidFor" | "effort" | "lapsed"
 > {
   /** By the clock of the location that said all this, when it did; absent: nobody knows, and the first statement tells. */
   readonly now?: number | undefined;

@@ -1,3 +1,6 @@
+/** By their ids; each is a method of the listener. */
+export const FORMS = ["join", "confirm", "enter", "leave"] as const;
+
 /** What the page hears of its reader and its device. */
 export interface Listener {
   /** Presses of the buttons, by the names of their forms. */
@@ -11,7 +14,7 @@ export interface Listener {
 }
 
 export function listen(to: Listener): void {
-  for (const id of ["join", "confirm", "enter", "leave"] as const) {
+  for (const id of FORMS) {
     document.getElementById(id)?.addEventListener("submit", (event) => {
       event.preventDefault();
       void to[id]();
