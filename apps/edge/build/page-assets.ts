@@ -29,6 +29,8 @@ async function bundle(entry: string, options: Bundling = {}): Promise<string> {
     ...{ entryPoints: [file(entry)], bundle: true, minify: true, write: false, format },
     ...(ownNames.length === 0 ? {} : { mangleProps: new RegExp(`^(${ownNames.join("|")})$`) }),
     mangleCache: {},
+    // Else each script begins with a directive that changes nothing in it.
+    tsconfigRaw: { compilerOptions: { strict: false } },
     platform: "browser",
     target: TARGET,
     charset: "utf8",

@@ -27,7 +27,7 @@ test.each([
   ["pl", 100, 119, "100–119 min"],
   ["ar-EG", 3, 5, "٣–٥ د"],
 ])("%s: %d to %d minutes are %s, on one line", (locale, from, to, text) => {
-  expect(figuresOf(locale).range("minute", from, to)).toBe(text.replaceAll(" ", "\u00a0"));
+  expect(figuresOf(locale).between("minute", from, to)).toBe(text.replaceAll(" ", "\u00a0"));
 });
 
 test("a browser from before there were ranges: two figures and the unit", () => {
@@ -35,8 +35,8 @@ test("a browser from before there were ranges: two figures and the unit", () => 
   const known = Object.getOwnPropertyDescriptor(prototype, "formatRange") as PropertyDescriptor;
   expect(Reflect.deleteProperty(prototype, "formatRange")).toBe(true);
   try {
-    expect(figuresOf("de").range("minute", 3, 5)).toBe("3–5\u00a0Min.");
-    expect(figuresOf("de").range("hour", 2, 2)).toBe("2\u00a0Std.");
+    expect(figuresOf("de").between("minute", 3, 5)).toBe("3–5\u00a0Min.");
+    expect(figuresOf("de").between("hour", 2, 2)).toBe("2\u00a0Std.");
   } finally {
     Object.defineProperty(prototype, "formatRange", known);
   }
@@ -54,7 +54,7 @@ test.each([
   ["ar", 7_200, "ساعتان"],
   ["ja", 600, "10 分"],
 ])("%s: %d s are %s", (locale, seconds, text) => {
-  expect(figuresOf(locale).duration(seconds)).toBe(text);
+  expect(figuresOf(locale).lengthOfTime(seconds)).toBe(text);
 });
 
 describe("people ahead", () => {

@@ -16,7 +16,7 @@ export class Tasks {
   }
 
   later(task: Task, delayMs: number, work: () => unknown): void {
-    this.cancel(task);
+    this.forget(task);
     const run = (): void => {
       this.#timers.delete(task);
       void work();
@@ -25,7 +25,7 @@ export class Tasks {
     this.#timers.set(task, this.#device.startTimer(run, delay));
   }
 
-  cancel(task: Task): void {
+  forget(task: Task): void {
     const timer = this.#timers.get(task);
     if (timer !== undefined) this.#device.stopTimer(timer);
     this.#timers.delete(task);
@@ -40,7 +40,7 @@ export class Tasks {
   }
 
   /** Waking up several times asks once. */
-  async once(task: Task, work: () => Promise<void>): Promise<void> {
+  async runOnce(task: Task, work: () => Promise<void>): Promise<void> {
     if (this.#busy.has(task)) return;
     this.#busy.add(task);
     try {

@@ -43,7 +43,6 @@ export type Effort = "proving" | "limited";
 /** Of the manifest: what the page needs besides the drip. Moments in epoch milliseconds. */
 export interface PageSettings {
   readonly event: string;
-  readonly homePath: string;
   readonly lifetimeSeconds: number;
   readonly claimWindowSeconds: number;
   readonly endsAt: number;
@@ -106,7 +105,7 @@ export interface View {
   /** What a countdown runs to: the opening of the line, of the sale, or of the slot. */
   readonly target?: number | undefined;
   /** How much of the way is behind: 0 to 1. */
-  readonly fill: number;
+  readonly behind: number;
   readonly notice: string;
   /** The organizer's words for the pause. */
   readonly reason: string;
@@ -152,16 +151,16 @@ export function viewOf(input: ViewInput): View {
   const base = { ...about, asks, said, condition, effort, state, number, slot };
   if (number === undefined || drip === undefined) {
     const soonestMs = number === undefined ? undefined : 0;
-    return { ...base, soonestMs, fill: 0, target: targetOf(state, input, slot) };
+    return { ...base, soonestMs, behind: 0, target: targetOf(state, input, slot) };
   }
   const serving = servingNumber(drip.segments, now, { ...drip, atLeast: drip.serving });
-  const fill = slot !== undefined && now >= slot.opensAt ? 1 : Math.min(1, serving / number);
+  const behind = slot !== undefined && now >= slot.opensAt ? 1 : Math.min(1, serving / number);
   const ahead =
     slot === undefined || now < slot.opensAt ? Math.min(aheadOf(number, drip, now), aheadMost) : 0;
   const waits = state === "waiting" || state === "near";
   return {
     ...base,
-    fill,
+    behind,
     ahead,
     ...waitSince(number, drip, { now, heardAt: Math.min(now, heardAt), told: input.told }),
     unlikely: waits && isUnlikely(ahead, drip, input.unlikely === true),

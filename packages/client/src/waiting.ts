@@ -95,7 +95,7 @@ export class Waiting {
       }
       this.#heard();
       this.#place.leave();
-      for (const task of ["join", "claim", "enter"] as const) this.#tasks.cancel(task);
+      for (const task of ["join", "claim", "enter"] as const) this.#tasks.forget(task);
       this.#ports.shell.tell("place");
     });
   }
@@ -254,7 +254,7 @@ export class Waiting {
   }
 
   async #do(task: Task, work: () => Promise<void>): Promise<void> {
-    await this.#tasks.once(task, work);
+    await this.#tasks.runOnce(task, work);
     this.#plan(task);
   }
 
@@ -312,9 +312,9 @@ export class Waiting {
       tasks.later("enter", inMs, () => this.#enter());
       return;
     }
-    if (view.state !== "clock") tasks.cancel("enter");
+    if (view.state !== "clock") tasks.forget("enter");
     if (plan.kind === "stop") {
-      tasks.cancel("claim");
+      tasks.forget("claim");
       return;
     }
     const gaveWay = plan.slot !== undefined && plan.slot !== this.#plannedFor;

@@ -6,9 +6,9 @@ export interface Figures {
   /** Of a text that has plurals. */
   category(n: number): Intl.LDMLPluralRule;
   /** `5 min`, or `3–5 min`; of minutes or hours. */
-  range(unit: "minute" | "hour", from: number, to: number): string;
+  between(unit: "minute" | "hour", from: number, to: number): string;
   /** `90 seconds`, `3 minutes`, `2 hours`: never more than there is. */
-  duration(seconds: number): string;
+  lengthOfTime(seconds: number): string;
   /** `9:05`, or `1:09:05` above an hour; never below zero. Rounded up, so that 0:00 means now. */
   countdown(ms: number): string;
 }
@@ -37,7 +37,7 @@ export function figuresOf(locale: string): Figures {
   return {
     number,
     category: (n) => (rules ??= new Intl.PluralRules(locale)).select(n),
-    range(unit, from, to) {
+    between(unit, from, to) {
       const short = unitOf(unit, "short");
       // Browsers before 2022 have no ranges.
       const text =
@@ -46,7 +46,7 @@ export function figuresOf(locale: string): Figures {
           : (from < to ? `${number(from)}–` : "") + short.format(to);
       return text.replaceAll(" ", "\u00a0");
     },
-    duration(seconds) {
+    lengthOfTime(seconds) {
       const minutes = Math.floor(seconds / 60);
       if (seconds < 120) return unitOf("second", "long").format(seconds);
       if (minutes < 120) return unitOf("minute", "long").format(minutes);

@@ -52,15 +52,11 @@ export function pageHtml(parts: PageParts): string {
   const { headline, lead, number, notice, title } = words;
   return `<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="robots" content="noindex">
+<meta name="viewport" content="width=device-width">
 <title>${escape(title)}</title>
 <link rel="icon" href="data:,">
 <style>${look.css}</style>
 <style></style>
-</head>
 <body>
 <header>${look.header}${under === "" ? "" : `<p class="soft">${escape(under)}</p>`}${look.before}</header>
 <main data-state="${view.state}">
@@ -73,7 +69,7 @@ ${
     : ""
 }<div class="figures">
 <p class="place" id="place"${hidden(number === "")}><span>${page.place}</span><b id="number"${number.length > 7 ? ' class="long"' : ""}>${number}</b></p>
-<div class="line" id="line"${hidden(number === "")}><svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true"><rect id="fill" width="${view.fill.toFixed(3)}" height="1"/></svg></div>
+<div class="line" id="line"${hidden(number === "")}><svg viewBox="0 0 1 1" preserveAspectRatio="none" aria-hidden="true"><rect id="fill" width="${view.behind.toFixed(3)}" height="1"/></svg></div>
 <dl id="facts"${hidden(words.facts.length === 0)}>${[0, 1].map((i) => factHtml(words, i)).join("")}</dl>
 <p id="offer"${hidden(words.offer === "")}>${escape(words.offer)}</p>
 </div>
@@ -86,8 +82,6 @@ ${moreHtml(parts)}
 <script type="application/json" id="data">${jsonForHtml(data)}</script>
 <script type="application/json" id="texts"></script>
 <script></script>
-</body>
-</html>
 `;
 }
 
@@ -134,7 +128,7 @@ function turnHtml(parts: PageParts): string {
   return form("confirm") + form("enter");
 }
 
-/** All are there, and one shows, or two. */
+/** What the script may show is there, and hidden; what is of no use to it only where it shows. */
 function actionsHtml(parts: PageParts): string {
   const { action, order } = parts.words;
   const { texts, page } = parts.language;
@@ -147,11 +141,11 @@ function actionsHtml(parts: PageParts): string {
     form(
       "join",
       "tickets",
-      isAgain ? texts.joinAgain : texts.join,
+      isAgain ? texts.joinAgain : page.join,
       isAgain || (action === "join" && !parts.isProving),
     ) +
-    form("take", "admissions", page.take, action === "take") +
-    `<p class="go again nojs"${hidden(action !== "again")}><a href="${back}">${page.again}</a></p>`
+    (action === "take" ? form("take", "admissions", page.take, true) : "") +
+    (action === "again" ? `<p class="go again nojs"><a href="${back}">${page.again}</a></p>` : "")
   );
 }
 

@@ -50,7 +50,6 @@ export function pageOf(known: Known): PageBytes {
 function settingsOf(event: ManifestEvent): PageSettings {
   return {
     event: event.event,
-    homePath: event.homePath,
     lifetimeSeconds: event.lifetimeSeconds,
     claimWindowSeconds: event.claimWindowSeconds,
     endsAt: event.endsAt,

@@ -158,13 +158,13 @@ function leadOfState(view: View, { texts, formats, proving }: Speech): string {
   const window = Math.round(claimWindowMs(settings) / 1000);
   if (state === "confirm") return leadOfConfirm(view, texts);
   if (view.asks && (state === "waiting" || state === "near" || state === "owed")) {
-    const willAsk = say(texts.willAsk, { window: formats.duration(window) });
+    const willAsk = say(texts.willAsk, { window: formats.lengthOfTime(window) });
     return state === "waiting" ? willAsk : pair(texts, texts.lead[state], willAsk);
   }
   if (state === "known") {
     const lasts = {
-      lifetime: formats.duration(settings.lifetimeSeconds),
-      window: formats.duration(window),
+      lifetime: formats.lengthOfTime(settings.lifetimeSeconds),
+      window: formats.lengthOfTime(window),
     };
     if (view.asks) return say(texts.slotSaid, lasts);
     return say(window < settings.lifetimeSeconds ? texts.slot : texts.slotWhole, lasts);
@@ -214,9 +214,9 @@ function range(
   { texts, formats }: Speech,
 ): string {
   if (eta === undefined) return texts.waitUnknown;
-  if (eta.untilMs < 60_000) return say(texts.under, { time: formats.range("minute", 1, 1) });
+  if (eta.untilMs < 60_000) return say(texts.under, { time: formats.between("minute", 1, 1) });
   const from = Math.max(1, Math.floor(eta.fromMs / 60_000));
   const to = Math.max(from, Math.ceil(eta.untilMs / 60_000));
-  if (to < 120) return formats.range("minute", from, to);
-  return formats.range("hour", Math.max(1, Math.floor(from / 60)), Math.ceil(to / 60));
+  if (to < 120) return formats.between("minute", from, to);
+  return formats.between("hour", Math.max(1, Math.floor(from / 60)), Math.ceil(to / 60));
 }

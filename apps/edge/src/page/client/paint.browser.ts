@@ -37,7 +37,7 @@ export function paint(view: View, words: Words, texts: Texts): void {
   show(element("place"), words.number !== "");
   show(element("line"), words.number !== "");
   // By steps that are seen: each moves the line for a second, which is work for the device.
-  const [fill, width] = [element("fill"), view.fill.toFixed(3)];
+  const [fill, width] = [element("fill"), view.behind.toFixed(3)];
   if (fill.getAttribute("width") !== width) fill.setAttribute("width", width);
   show(element("facts"), words.facts.length > 0);
   for (const [index, box] of [...element("facts").children].entries()) {
@@ -56,10 +56,8 @@ export function paint(view: View, words: Words, texts: Texts): void {
   const { order } = words;
   show(element("order"), order !== undefined);
   if (order !== undefined) element("order").querySelector("a")?.setAttribute("href", order);
-  say(
-    element("join").querySelector("button"),
-    words.action === "join-again" ? texts.joinAgain : texts.join,
-  );
+  // A first place is taken without a press.
+  say(element("join").querySelector("button"), texts.joinAgain);
   show(element("kept"), words.kept);
   show(element("more"), words.leaves);
 }
