@@ -40,6 +40,14 @@ test("whoever waits may close the page; whose turn is set, or there, is not told
   expect(shown({ number: 5 }).kept).toBe(false); // turn
 });
 
+test("whether a moment needs its day is seen by the mint's clock, not by a device's that is hours off", () => {
+  const startsAt = NOW + 46_800_000;
+  const view = viewOf({ settings: { ...SETTINGS, startsAt }, now: NOW });
+  const formats = { ...figuresOf("en"), time: (at: number, now: number) => `in ${at - now}` };
+  const { facts } = wordsOf(view, { texts: en, formats }, "Concert");
+  expect(facts[1]?.value).toBe("in 46800000");
+});
+
 describe("events that ask whether their fans are there", () => {
   const asks: DripView = { ...DRIP, presence: "confirm" };
   const settings = { ...SETTINGS, claimWindowSeconds: 45 };

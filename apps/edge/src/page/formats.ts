@@ -14,8 +14,8 @@ export interface Figures {
 }
 
 export interface Formats extends Figures {
-  /** A moment, with the zone unless it is surely the visitor's own (AO-02). */
-  time(at: number): string;
+  /** A moment, with the zone unless it is surely the visitor's own (AO-02). `now` by the mint's clock: the device's may be hours off. */
+  time(at: number, now: number): string;
 }
 
 /** A moment that is further away is told with its day. */

@@ -85,7 +85,7 @@ function factsOf(view: View, { texts, formats }: Speech): readonly Fact[] {
   const fact = (value: string, label: string): Fact => ({ value, label });
   if (target !== undefined) {
     const [left, at, moment = target] = labelsOf(view, texts);
-    const told = fact(formats.time(moment), at);
+    const told = fact(formats.time(moment, now), at);
     return view.said && state === "confirm"
       ? [told]
       : [fact(formats.countdown(target - now), left), told];

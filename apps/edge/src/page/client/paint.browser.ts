@@ -68,6 +68,6 @@ export function localFormats(locale: string): Formats {
   const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
   return {
     ...figuresOf(locale),
-    time: (at) => (at - Date.now() > DAY_NEEDED_MS ? day : time).format(at),
+    time: (at, now) => (at - now > DAY_NEEDED_MS ? day : time).format(at),
   };
 }
