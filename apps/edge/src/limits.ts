@@ -122,6 +122,8 @@ export const FORMATS_MAX = 256;
 
 assert(MEMO_CHARS_MAX >= TOKEN_CHARS_MAX + VISITOR_CHARS, "the memo holds at least one token");
 assert(SERVICE_MEMO_CHARS_MAX >= TOKEN_CHARS_MAX, "the memo holds at least one service's token");
+assert(PAGE_MOMENT_BYTES < PAGE_BYTES_MAX, "a page has room for more than its moment");
+assert(LIMITER_DEADLINE_MS < GRANT_DEADLINE_MS, "friction costs less time than what it guards");
 assert(PURCHASE_DEADLINE_MS > PURCHASE_DEADLINE_MS_MAX, "the purchase API's own answer is heard");
 assert(PROBE_PATIENCE_MS < 1_000, "while no mint answers everybody is told within a second");
 assert(AWAY_RETRY_SECONDS_MIN >= 1, "Retry-After is a whole number of 1 or more");

@@ -179,6 +179,17 @@ export const CLOCK_BUCKETS_MAX = 20_000;
 export const CLOCK_LOOK_EVERY_MS = 10_000;
 export const CLOCK_LOOK_DEADLINE_MS = 2_000;
 
+/** The share of slots that lapse is told from so many of the latest, and not from fewer than the least. */
+export const LAPSE_SLOTS_MAX = 400;
+export const LAPSE_SLOTS_MIN = 100;
+/** How far it may be from what comes: so much, and so many standard deviations of a share of that many slots. */
+export const LAPSE_DRIFT = 0.08;
+export const LAPSE_SIGMAS = 2;
+/** A range that is wider than it need be by this is told anew. */
+export const LAPSE_KEEP = 0.1;
+/** More than so long of the rate in slots that are still to be given back: the line moves at its overdrive for a while. */
+export const BACKLOG_MS_MAX = 15_000;
+
 assert(LEASE_RENEW_EVERY_MS * 2 < LEASE_TTL_MS, "two renewals fit into the lease");
 assert(LEASE_DEADLINE_MS < LEASE_TTL_MS, "a renewal is over before the lease is");
 assert(
@@ -234,14 +245,4 @@ assert(
   KEYS_LOOK_EVERY_MS + STEP_DEADLINE_MS < KEYS_PROPAGATION_SECONDS * 1_000,
   "a change of the keys is in what every mint signs and answers in time, also when a look meets a slow database",
 );
-
-/** The share of slots that lapse is told from so many of the latest, and not from fewer than the least. */
-export const LAPSE_SLOTS_MAX = 400;
-export const LAPSE_SLOTS_MIN = 100;
-/** How far it may be from what comes: so much, and so many standard deviations of a share of that many slots. */
-export const LAPSE_DRIFT = 0.08;
-export const LAPSE_SIGMAS = 2;
-/** A range that is wider than it need be by this is told anew. */
-export const LAPSE_KEEP = 0.1;
-/** More than so long of the rate in slots that are still to be given back: the line moves at its overdrive for a while. */
-export const BACKLOG_MS_MAX = 15_000;
+assert(LAPSE_SLOTS_MIN <= LAPSE_SLOTS_MAX, "a share that is told is told from slots that are kept");
