@@ -5,7 +5,16 @@ import { type View, type ViewInput, viewOf } from "./view.ts";
 /** What whoever waits starts from. The drip is asked for. */
 export interface PlaceData extends Omit<
   ViewInput,
-  "now" | "drip" | "heardAt" | "aheadMost" | "told" | "unlikely" | "saidFor" | "effort" | "lapsed"
+  | "now"
+  | "drip"
+  | "heardAt"
+  | "aheadMost"
+  | "behind"
+  | "told"
+  | "unlikely"
+  | "saidFor"
+  | "effort"
+  | "lapsed"
 > {
   /** By the clock of the location that said all this, when it did; absent: nobody knows, and the first statement tells. */
   readonly now?: number | undefined;
@@ -49,6 +58,7 @@ export class Place {
     known.lapsed = !hasSlot && (known.lapsed === true || view.isLost);
     const hasOpened = view.slot !== undefined && now >= view.slot.opensAt;
     if (!hasOpened && !view.isLost) known.aheadMost = view.ahead ?? known.aheadMost;
+    known.behind = view.behind;
     known.told = view.told ?? known.told;
     known.unlikely = view.unlikely;
     return view;
@@ -69,12 +79,13 @@ export class Place {
   }
 
   /** True when the number is a new one. */
-  joined(number: number): boolean {
+  joined(number: number, joinedAt: number): boolean {
     const { known } = this;
     const isNew = number !== known.number;
     known.missed = known.lapsed = known.owed = known.gone = false;
     if (isNew) this.#forget();
     known.number = number;
+    known.joinedAt ??= joinedAt;
     return isNew;
   }
 
@@ -87,7 +98,8 @@ export class Place {
   /** What was of another number. */
   #forget(): void {
     const { known } = this;
-    known.claimed = known.order = known.aheadMost = known.told = undefined;
+    known.claimed = known.order = known.aheadMost = known.told = known.joinedAt = undefined;
+    known.behind = 0;
     known.saidFor = known.unlikely = this.inside = undefined;
     known.missed = known.lapsed = known.owed = false;
   }

@@ -7,24 +7,28 @@ import type { ProofOfWork } from "@vestibule/contracts/line-api";
 /** SHA-256 over the UTF-8 of `text`: 32 bytes. The platform's own is off the thread on which presses are answered. */
 export type Sha256 = (text: string) => Promise<ArrayBuffer>;
 
-/** Hashes under way at once: enough to keep the platform busy. */
-const AT_ONCE = 128;
+/** Hashes under way at once, and between two breaths. */
+const AT_ONCE = 512;
 
 /**
  * A counter. Takes 2^bits hashes on average, and any number of them.
+ *
+ * @param breathe called now and then, and waited for: a browser may answer so many hashes without a turn for anything else
  * @throws what `sha256` throws
  */
-export function prove({ bits, text }: ProofOfWork, sha256: Sha256): Promise<number> {
-  const race = { isOver: false };
-  return Promise.race(
-    Array.from({ length: AT_ONCE }, async (_none, first) => {
-      let counter = first;
-      while (!race.isOver && zeroBits(await sha256(`${text}${counter}`)) < bits) counter += AT_ONCE;
-      // Whoever ends because of another one comes after it.
-      race.isOver = true;
-      return counter;
-    }),
-  );
+export async function prove(
+  { bits, text }: ProofOfWork,
+  sha256: Sha256,
+  breathe?: () => Promise<void>,
+): Promise<number> {
+  for (let first = 0; ; first += AT_ONCE) {
+    const hashes = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_none, at) => sha256(`${text}${first + at}`)),
+    );
+    const found = hashes.findIndex((hash) => zeroBits(hash) >= bits);
+    if (found >= 0) return first + found;
+    await breathe?.();
+  }
 }
 
 /** With how many zero bits it begins: of the first 32, which is further than an event may ask. */

@@ -5,7 +5,7 @@
 import type { DripView } from "@vestibule/contracts/statements";
 import { type EtaRange, aheadOf, etaRange, soonestTurnMs } from "@vestibule/drip/estimate";
 import { lastCallInMs } from "@vestibule/drip/last-call";
-import { servingNumber, slotOf } from "@vestibule/drip/line";
+import { slotOf } from "@vestibule/drip/line";
 import { type SlotTimes, slotTimes } from "@vestibule/drip/slot";
 import { type Told, isUnlikely, waitSince } from "./honesty.ts";
 
@@ -59,8 +59,11 @@ export interface ViewInput {
   /** When it was heard, or that there is no newer one; absent: now. */
   readonly heardAt?: number | undefined;
   readonly condition?: Condition | undefined;
-  /** The fewest people ahead that this place was shown: it is never shown more again. */
+  /** When this place was given, as its ticket says. Epoch milliseconds. */
+  readonly joinedAt?: number | undefined;
+  /** The fewest people ahead that this place was shown, and the most of the way: it is never shown otherwise again. */
   readonly aheadMost?: number | undefined;
+  readonly behind?: number | undefined;
   /** What it was told of its wait, and whether it was unlikely to get one, the last time. */
   readonly told?: Told | undefined;
   readonly unlikely?: boolean | undefined;
@@ -104,7 +107,7 @@ export interface View {
   readonly slot?: SlotTimes | undefined;
   /** What a countdown runs to: the opening of the line, of the sale, or of the slot. */
   readonly target?: number | undefined;
-  /** How much of the way is behind: 0 to 1. */
+  /** How much of the wait is behind, by its estimate: 0 to 1. */
   readonly behind: number;
   readonly notice: string;
   /** The organizer's words for the pause. */
@@ -153,16 +156,17 @@ export function viewOf(input: ViewInput): View {
     const soonestMs = number === undefined ? undefined : 0;
     return { ...base, soonestMs, behind: 0, target: targetOf(state, input, slot) };
   }
-  const serving = servingNumber(drip.segments, now, { ...drip, atLeast: drip.serving });
-  const behind = slot !== undefined && now >= slot.opensAt ? 1 : Math.min(1, serving / number);
-  const ahead =
-    slot === undefined || now < slot.opensAt ? Math.min(aheadOf(number, drip, now), aheadMost) : 0;
+  const wait = waitSince(number, drip, { now, heardAt: Math.min(now, heardAt), told: input.told });
+  const waited = Math.max(0, now - Math.max(input.joinedAt ?? now, settings.startsAt ?? 0));
+  const share = wait.eta === undefined ? 0 : waited / (waited + wait.eta.untilMs || 1);
+  const hasOpened = slot !== undefined && now >= slot.opensAt;
+  const ahead = hasOpened ? 0 : Math.min(aheadOf(number, drip, now), aheadMost);
   const waits = state === "waiting" || state === "near";
   return {
     ...base,
-    behind,
+    ...wait,
+    behind: hasOpened ? 1 : Math.max(input.behind ?? 0, share),
     ahead,
-    ...waitSince(number, drip, { now, heardAt: Math.min(now, heardAt), told: input.told }),
     unlikely: waits && isUnlikely(ahead, drip, input.unlikely === true),
     soonestMs: soonestTurnMs(number, drip, now),
     target: targetOf(state, input, slot),

@@ -188,7 +188,7 @@ export class Waiting {
       this.#place.known.effort = undefined;
       if (reply.ok) {
         this.#heard();
-        if (this.#place.joined(reply.body.number)) {
+        if (this.#place.joined(reply.body.number, reply.body.issuedAt)) {
           this.#looks.quickly();
           this.#ports.shell.tell("place", reply.body.number);
         }

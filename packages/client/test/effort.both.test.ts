@@ -176,6 +176,22 @@ describe("the work", () => {
     expect(hashes).toBe(before);
   });
 
+  test("gives a browser a turn between every 512 hashes", async () => {
+    const [wrong, found] = [0xff, 0x0f].map((byte) => new Uint8Array(32).fill(byte).buffer);
+    let hashes = 0;
+    const breaths: number[] = [];
+    const counter = await prove(
+      { ...WORK, bits: 4 },
+      () => Promise.resolve((hashes += 1) > 1_700 ? found : wrong) as Promise<ArrayBuffer>,
+      () => {
+        breaths.push(hashes);
+        return Promise.resolve();
+      },
+    );
+    expect(breaths).toEqual([512, 1_024, 1_536]);
+    expect(counter).toBe(1_700);
+  });
+
   test.each([
     ["", 0],
     ["abc", 0],

@@ -10,7 +10,7 @@ import type { PageData } from "./markup.ts";
 
 export type Standing = Pick<
   PageData,
-  "number" | "credit" | "missed" | "owed" | "order" | "claimed" | "returns" | "gone"
+  "number" | "joinedAt" | "credit" | "missed" | "owed" | "order" | "claimed" | "returns" | "gone"
 >;
 
 export interface Asker {
@@ -41,6 +41,7 @@ export async function readStanding(
   const turn = turnOf(number ?? 0, edge.feed.drip(event.event), event);
   return {
     ...{ number, missed, owed },
+    joinedAt: place === undefined ? undefined : place.issuedAt * 1_000,
     credit: credit === undefined || missed === true || owed === true ? undefined : true,
     gone: number === undefined && hasLeft(visit.head, scope) ? true : undefined,
     order: readOrder(visit, event.event, number),
