@@ -12,6 +12,22 @@ export interface Purchase {
   readonly quantity: number;
 }
 
+/** A hold that has ended, as the drip lists it. Moments are epoch milliseconds. */
+interface Cut {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** The slot that was announced, when, and the one that the claim got. Moments are epoch milliseconds. */
+export interface Claimed {
+  readonly number: number;
+  readonly announced: number;
+  readonly announcedAt: number;
+  readonly opensAt: number;
+  /** All that the drip lists after the claim. */
+  readonly cuts: readonly Cut[];
+}
+
 export class Checks {
   /** How many comparisons were made: zero violations of zero checks say nothing. */
   count = 0;
@@ -40,10 +56,10 @@ export class Checks {
     this.#numbers.add(number);
   }
 
-  /** The claim answers with the slot that the drip announced. */
-  claimed(claim: { number: number; announced: number; opensAt: number }): void {
+  /** The claim answers with the slot that the drip announced, or with a later one where a hold cut that (ADR 1). */
+  claimed(claim: Claimed): void {
     this.#check(
-      claim.opensAt === claim.announced,
+      claim.opensAt === claim.announced || isCut(claim),
       () => `number ${claim.number} was announced for ${claim.announced} and got ${claim.opensAt}`,
     );
   }
@@ -124,4 +140,11 @@ export class Checks {
     if (this.violations.length < KEPT_MAX) this.violations.push(text);
     this.#onViolation(text);
   }
+}
+
+/** Void is what opens after the hold began and was announced before it ended; the new slot opens after the end. */
+function isCut({ announced, announcedAt, opensAt, cuts }: Claimed): boolean {
+  return cuts.some(
+    ({ since, until }) => announced > since && announcedAt < until && opensAt >= until,
+  );
 }

@@ -121,7 +121,6 @@ async function waitAndClaim(world: FanWorld, place: Place): Promise<Claim | unde
   for (let claims = 0; claims < CLAIMS_MAX; claims += 1) {
     const slot = await waitForSlot(world, place);
     if (slot === undefined || !comes) return undefined;
-    const { announced } = slot;
     if (slot.asks) {
       if (world.random() < HABITS.claimUnsaid) await claimUnsaid(world, place);
       await world.sleep(PRESS_MS.min + world.random() * (PRESS_MS.max - PRESS_MS.min));
@@ -133,17 +132,45 @@ async function waitAndClaim(world: FanWorld, place: Place): Promise<Claim | unde
       await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs: 0 }));
       continue;
     }
-    if (announced !== "on-demand") {
-      world.checks.claimed({ number: place.number, announced, opensAt: claim.opensAt });
-    }
+    await checkClaim(world, place, slot, claim);
     return claim;
   }
   return undefined;
 }
 
+/** Whoever got another slot than was announced looks whether a hold came between. */
+async function checkClaim(
+  world: FanWorld,
+  { number }: Place,
+  { announced, announcedAt }: Slot,
+  { opensAt }: Claim,
+): Promise<void> {
+  if (announced === "on-demand") return;
+  const isOther = opensAt !== announced;
+  const cuts = isOther ? ((await viewSince(world, world.now()))?.cuts ?? []) : [];
+  world.checks.claimed({ number, announced, announcedAt, opensAt, cuts });
+}
+
+/** What the line says of itself at `at` or later; undefined when it keeps silent for long. The mint's clock is this machine's. */
+async function viewSince(world: FanWorld, at: number): Promise<DripView | undefined> {
+  for (let looks = 0; looks < RETRIES_MAX; looks += 1) {
+    await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, soonestMs: 0 }));
+    const view = await look(world);
+    if (view !== undefined && view.at >= at) return view;
+  }
+  return undefined;
+}
+
+async function look(world: FanWorld): Promise<DripView | undefined> {
+  const answer = await attempt(world, { url: endpoint(world, "drip") });
+  return answer?.status === 200 ? (jsonOf(answer) as DripView | undefined) : undefined;
+}
+
 interface Slot {
   /** Its opening, epoch milliseconds. */
   readonly announced: number | "on-demand";
+  /** When the mint said so, epoch milliseconds. */
+  readonly announcedAt: number;
   /** A claim counts only when the fan says that they are there. */
   readonly asks: boolean;
 }
@@ -153,8 +180,7 @@ async function waitForSlot(world: FanWorld, place: Place): Promise<Slot | undefi
   let failures = 0;
   let hopesUntil: number | undefined;
   for (;;) {
-    const answer = await attempt(world, { url: endpoint(world, "drip") });
-    const view = answer?.status === 200 ? (jsonOf(answer) as DripView | undefined) : undefined;
+    const view = await look(world);
     if (view === undefined) {
       failures += 1;
       await world.sleep(pollDelayMs({ random: world.random(), claimWindowMs, failures }));
@@ -172,10 +198,10 @@ async function waitForSlot(world: FanWorld, place: Place): Promise<Slot | undefi
     }
     hopesUntil = undefined;
     const opensAt = slotOf(view.segments, place.number, view);
-    const asks = view.presence === "confirm";
-    if (opensAt !== undefined) return { announced: opensAt, asks };
+    const said = { announcedAt: view.at, asks: view.presence === "confirm" };
+    if (opensAt !== undefined) return { announced: opensAt, ...said };
     if (view.committed >= place.number && view.heldSince === undefined) {
-      return { announced: "on-demand", asks };
+      return { announced: "on-demand", ...said };
     }
     const lastCall = lastCallInMs(view, now);
     await world.sleep(

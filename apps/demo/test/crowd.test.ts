@@ -13,12 +13,17 @@ type Lie = "takes-silence" | "same-number" | "sells-twice" | "opens-late" | "new
 
 /** What the line says of the sale. */
 let state = "open";
+let cuts: { since: number; until: number }[] = [];
+/** A hold comes between the first announcement and its claim. */
+let holds = false;
 let presence: "confirm" | undefined;
 let server: Server | undefined;
 let crowd: Crowd | undefined;
 
 afterEach(async () => {
   state = "open";
+  cuts = [];
+  holds = false;
   presence = undefined;
   await crowd?.stop();
   server?.close();
@@ -28,7 +33,7 @@ afterEach(async () => {
 /** Everybody's slot opens when they come; seats do not run out. */
 async function startLine(lie?: Lie): Promise<string> {
   let issued = 0;
-  const began = Date.now();
+  let opens = Date.now() - 10_000;
   const orders = new Map<string, string>();
   const spent = new Set<string>();
   server = createServer((request, response) => {
@@ -45,9 +50,11 @@ async function startLine(lie?: Lie): Promise<string> {
     }
     if (url.endsWith("/drip")) {
       return answer(200, {
+        at: Date.now(),
         state,
         presence,
-        segments: [{ base: 1, count: 10_000, from: began - 10_000, until: began }],
+        cuts,
+        segments: [{ base: 1, count: 10_000, from: opens, until: opens + 10_000 }],
         committed: 10_000,
         skips: [],
         rate: 600,
@@ -56,7 +63,12 @@ async function startLine(lie?: Lie): Promise<string> {
     }
     if (url.endsWith("/admissions")) {
       const n = Number(headers["vestibule-ticket"]);
-      const opensAt = began - 10_000 + (n - 1) + (lie === "opens-late" ? 1 : 0);
+      if (holds && cuts.length === 0) {
+        const until = Date.now() + 1;
+        cuts.push({ since: opens - 1, until });
+        opens = until;
+      }
+      const opensAt = opens + (n - 1) + (lie === "opens-late" ? 1 : 0);
       void body.then((sent) =>
         presence === "confirm" && !sent.includes("confirmed") && lie !== "takes-silence"
           ? answer(409, { type: "urn:vestibule:problem:confirm-presence" })
@@ -117,6 +129,18 @@ test.each<Lie>(["same-number", "opens-late", "sells-twice", "new-order"])(
   },
   20_000,
 );
+
+test("a hold that cuts announced slots is no lie of the line", async () => {
+  holds = true;
+  const checks = new Checks();
+  const claimed = vi.spyOn(checks, "claimed");
+  send(await startLine(), checks);
+  await vi.waitFor(() => expect(claimed).toHaveBeenCalledWith(expect.objectContaining({ cuts })), {
+    timeout: 15_000,
+  });
+  expect(cuts).toHaveLength(1);
+  expect(checks.violations).toEqual([]);
+}, 20_000);
 
 test("asked whether they are there, fans press and get in; a line that takes silence for an answer is found out", async () => {
   presence = "confirm";
