@@ -19,7 +19,7 @@ export interface LinePorts {
 export interface LineRequest {
   readonly method?: "POST" | "DELETE" | undefined;
   readonly credentials: "omit" | "same-origin";
-  readonly cache: "no-cache" | "no-store";
+  readonly cache: "no-cache";
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
@@ -86,7 +86,7 @@ export function createLineClient(event: string, ports: LinePorts): LineClient {
       const response = await ports.fetch(`/_vestibule/events/${event}/${path}`, {
         method,
         credentials: method === undefined ? "omit" : "same-origin",
-        cache: method === undefined ? "no-cache" : "no-store",
+        cache: "no-cache",
         headers: { Accept: "application/json", ...headers },
         body,
       });

@@ -100,7 +100,7 @@ function takeNotes(beatMs: number): void {
   const notes: Notes = { said: [], late: [] };
   Reflect.set(globalThis, "notes", notes);
   const main = document.querySelector<HTMLElement>("main[data-state]");
-  const live = document.querySelector("[aria-live]");
+  const live = document.querySelector("[role=status]");
   if (main === null || live === null) return;
   new MutationObserver(() => {
     if (main.dataset["state"] === "soldout") notes.soldOutAt ??= Date.now();

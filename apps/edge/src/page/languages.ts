@@ -1,5 +1,5 @@
 /** The languages of the page. A location reads the texts of one when it is first asked for them. */
-import { type LanguageFile, languageFiles } from "#page-assets";
+import { type LanguageFile, languageFiles, textNames } from "#page-assets";
 import { assert } from "@vestibule/kernel/assert";
 import type { PageTexts, Texts } from "./texts.ts";
 
@@ -38,9 +38,18 @@ function readLanguage(tag: string, { name, direction, page, texts }: LanguageFil
     ...{ tag, name, direction },
     page: JSON.parse(page) as PageTexts,
     texts: JSON.parse(texts) as Texts,
-    bytes: new TextEncoder().encode(texts),
+    bytes: new TextEncoder().encode(JSON.stringify(renamed(JSON.parse(texts)))),
     options: optionsHtml(tag),
   };
+}
+
+function renamed(texts: unknown): unknown {
+  if (typeof texts !== "object" || texts === null) return texts;
+  const named = Object.entries(texts).map(([name, text]) => [
+    Object.hasOwn(textNames, name) ? textNames[name] : name,
+    renamed(text),
+  ]);
+  return Object.fromEntries(named) as unknown;
 }
 
 function optionsHtml(chosen: string): string {

@@ -1,5 +1,12 @@
 /** How the page of one event looks in one language, and the content policy that lets exactly that happen. */
-import { logoStyle, proveSource, scriptSource, styleSource, templateStyle } from "#page-assets";
+import {
+  alertsSource,
+  logoStyle,
+  proveSource,
+  scriptSource,
+  styleSource,
+  templateStyle,
+} from "#page-assets";
 import type { ManifestLooks } from "@vestibule/contracts/looks";
 import type { ManifestEvent } from "@vestibule/contracts/statements";
 import { isLogo } from "@vestibule/looks/logo-form";
@@ -110,7 +117,7 @@ function headersOf(policy: string): Headers {
 function policyOf(cssSource: string, isProving: boolean): string {
   return [
     "default-src 'none'",
-    `script-src ${isProving ? proveSource : scriptSource}`,
+    `script-src ${isProving ? proveSource : scriptSource} ${alertsSource}`,
     `style-src ${styleSource} ${cssSource}`,
     "img-src data:",
     "connect-src 'self'",

@@ -3,6 +3,7 @@ import type { PlaceData } from "@vestibule/client/place";
 import type { View } from "@vestibule/client/view";
 import { EDGE_PREFIX } from "@vestibule/contracts/names";
 import { escape } from "./escape.ts";
+import { iconOf } from "./icon.ts";
 import type { Language } from "./languages.ts";
 import type { OwnTexts } from "./own-texts.ts";
 import type { Words } from "./words.ts";
@@ -54,13 +55,13 @@ export function pageHtml(parts: PageParts): string {
 <html lang="${language.tag}" dir="${language.direction}">
 <meta name="viewport" content="width=device-width">
 <title>${escape(title)}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${iconOf(view.state)}">
 <style>${look.css}</style>
 <style></style>
 <body>
 <header>${look.header}${under === "" ? "" : `<p class="soft">${escape(under)}</p>`}${look.before}</header>
 <main data-state="${view.state}">
-<div class="say" role="status" aria-live="polite"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
+<div class="say" role="status"><h1 id="headline">${headline}</h1><p id="lead">${escape(lead)}</p></div>
 ${turnHtml(parts)}
 ${
   parts.unsent
@@ -160,13 +161,15 @@ function languageHtml({ language, returnPath }: PageParts): string {
   );
 }
 
-/** To leave the line: quiet, and asked once more. */
+/** To be told of the turn, which takes a script; and to leave the line. Both quiet, and the latter asked once more. */
 function moreHtml(parts: PageParts): string {
   const { page } = parts.language;
   const label = page.leaveYes;
   return (
-    `<details id="more"${hidden(!parts.words.leaves)}><summary>${page.leave}</summary>` +
-    `${formHtml(parts, { id: "leave", to: "leave", label, shown: true })}</details>`
+    `<div class="go" id="more"${hidden(!parts.words.leaves)}>` +
+    // Where a browser has to do some work, its script has the room.
+    (parts.isProving ? "" : `<button id="alert" hidden>${page.alert}</button>`) +
+    `<details><summary>${page.leave}</summary>${formHtml(parts, { id: "leave", to: "leave", label, shown: true })}</details></div>`
   );
 }
 

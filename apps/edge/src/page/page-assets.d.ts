@@ -9,11 +9,19 @@ export declare const style: string;
 /** For pages with a logo, and with a template; minified. */
 export declare const logoStyle: string;
 export declare const templateStyle: string;
-/** What a content policy calls each of them: `'sha256-…'`. */
+/** The button for alerts: the same in the other pages, which have room for it. */
+export declare const offerScript: string;
+/** What a content policy calls them, the script with what stands before it: `'sha256-…'`. */
 export declare const scriptSource: string;
 export declare const styleSource: string;
-/** Of the element with both. */
+/** Of the script of an event that asks for work. */
 export declare const proveSource: string;
+/** What is fetched when a fan asks for alerts, with its texts in all languages; and its name in a policy. */
+export declare const alertsScript: string;
+export declare const alertsSource: string;
+
+/** Names within `Texts`, and what the page's script calls them. */
+export declare const textNames: Readonly<Record<string, string>>;
 
 /** One language, of `texts/<language>.json`. */
 export interface LanguageFile {
@@ -22,7 +30,7 @@ export interface LanguageFile {
   readonly direction: "ltr" | "rtl";
   /** `PageTexts` as JSON. */
   readonly page: string;
-  /** `Texts` as JSON that stands in the page as it is; cannot hold `<`. */
+  /** `Texts` as JSON; cannot hold `<`. */
   readonly texts: string;
 }
 /** By their tags (BCP 47): those of the files' names. */

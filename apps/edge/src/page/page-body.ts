@@ -1,12 +1,12 @@
 /** The holding page as bytes: its style sheet, its texts and its script, most of it, are the same in all and encoded once. */
-import { proveScript, script, style } from "#page-assets";
+import { offerScript, proveScript, script, style } from "#page-assets";
 import type { PageBytes } from "./page-memo.ts";
 
 const encoder = new TextEncoder();
 const STYLE = encoder.encode(style);
 const SCRIPT = encoder.encode(script);
 const PROVE_SCRIPT = encoder.encode(proveScript);
-const NONE = new Uint8Array(0);
+const OFFER_SCRIPT = encoder.encode(offerScript);
 
 /**
  * @param html a page with none of these: its last style element and its last two script elements are empty
@@ -25,7 +25,7 @@ export function pageBody(
     encoder.encode(html.slice(styleAt, textsAt)),
     texts,
     encoder.encode(html.slice(textsAt, scriptAt)),
-    isProving ? PROVE_SCRIPT : NONE,
+    isProving ? PROVE_SCRIPT : OFFER_SCRIPT,
     SCRIPT,
     encoder.encode(html.slice(scriptAt)),
   ]);

@@ -19,7 +19,10 @@ type Shape<T> = {
 export type PageTexts = Shape<(typeof en)["page"]>;
 
 /** What a view is put into, by the server and by the script: the page carries it for its script. */
-export type Texts = Shape<Omit<typeof en, "name" | "direction" | "page">>;
+export type Texts = Shape<Omit<typeof en, "name" | "direction" | "page" | "alerts">>;
+
+/** What the button for alerts says of itself, once pressed: they come with its script. */
+export type AlertTexts = Shape<(typeof en)["alerts"]>;
 
 /** `{name}` becomes `values.name`. */
 export function say(text: string, values: Readonly<Record<string, string>>): string {

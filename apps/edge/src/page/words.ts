@@ -66,7 +66,7 @@ export function wordsOf(view: View, speech: Speech, eventTitle: string): Words {
 }
 
 /** Whoever has been asked is told, once, when this is left to answer. */
-const HURRY_MS = 30_000;
+export const HURRY_MS = 30_000;
 
 /** In these the place in line is of no more use. */
 const NO_PLACE: ReadonlySet<PageState> = new Set(["ended", "missed", "bought"]);

@@ -3,8 +3,9 @@
  * so, and every request is answered by the test. Node only: it runs in a context of its own.
  */
 import { createContext, runInContext } from "node:vm";
-import { languageFiles, script } from "#page-assets";
+import { offerScript, script } from "#page-assets";
 import type { DripView } from "@vestibule/contracts/statements";
+import { languageOf } from "../../src/page/languages.ts";
 import { EVENT, NOW } from "../event.ts";
 
 export interface Answer {
@@ -35,6 +36,7 @@ class Element {
   readonly children: Element[] = [];
   readonly #inner = new Map<string, Element>();
   readonly #onText: () => void;
+  isFocused = false;
   #onSubmit: ((event: { preventDefault: () => void }) => void) | undefined;
 
   /** `onText`: when text is set, for a live region is read out then. */
@@ -62,6 +64,11 @@ class Element {
   }
   addEventListener(event: string, heard: (event: { preventDefault: () => void }) => void): void {
     if (event === "submit" || event === "change") this.#onSubmit = heard;
+  }
+  after(): void {}
+  append(): void {}
+  focus(): void {
+    this.isFocused = true;
   }
   submit(): void {
     this.#onSubmit?.({ preventDefault: () => undefined });
@@ -98,6 +105,8 @@ export class ScriptWorld {
     documentElement: this.#root,
     addEventListener: () => undefined,
     getElementById: (id: string) => this.#element(id),
+    createElement: () => new Element(() => undefined),
+    body: this.#root,
     querySelector: (selector: string) => this.#root.querySelector(selector),
   };
 
@@ -140,12 +149,12 @@ export class ScriptWorld {
         return Reflect.set(to, name, value);
       },
     });
-    this.#element("texts").textContent = languageFiles["en"]?.texts ?? "";
+    this.#element("texts").textContent = new TextDecoder().decode(languageOf("en").bytes);
     this.#element("data").textContent = JSON.stringify({
       ...{ settings, now: NOW, title: EVENT.title, ...known },
     });
     this.#element("facts").children.push(this.#element("left"), this.#element("right"));
-    runInContext(script, createContext(this.#globals()));
+    runInContext(offerScript + script, createContext(this.#globals()));
   }
 
   /** Since the page was opened. */
@@ -161,6 +170,10 @@ export class ScriptWorld {
   /** Where the link to the order leads, once the script has said so. */
   get order(): string | undefined {
     return this.#element("order").querySelector("a").dataset["href"];
+  }
+  /** Whether the button of a form was given the focus. */
+  hasFocus(id: string): boolean {
+    return this.#element(id).querySelector("button").isFocused;
   }
   isShown(id: string): boolean {
     return !this.#element(id).hidden;
@@ -217,7 +230,7 @@ export class ScriptWorld {
       },
       Date: { now: () => NOW + this.#ms },
       performance: { timeOrigin: NOW, now: () => this.#ms, getEntriesByType: () => [] },
-      fetch: (path: string, { body }: { body?: string }) =>
+      fetch: (path: string, { body }: { body?: string } = {}) =>
         this.#answer(path.replace(/^.*\//, ""), body),
       AbortSignal: { timeout: () => undefined },
       addEventListener: (event: string, heard: (told: object) => void) => {
@@ -249,6 +262,7 @@ export class ScriptWorld {
     } = name === "drip" ? { status: this.dripStatus, body: this.#view() } : this.grant(name);
     return {
       ...{ status, ok: status < 300, json: () => Promise.resolve(body) },
+      text: () => Promise.resolve(JSON.stringify(body)),
       headers: { get: () => (retryAfter === undefined ? null : String(retryAfter)) },
     };
   }

@@ -1,3 +1,5 @@
+import { element } from "./element.browser.ts";
+
 /** By their ids; each is a method of the listener. */
 export const FORMS = ["join", "confirm", "enter", "leave"] as const;
 
@@ -15,9 +17,10 @@ export interface Listener {
 
 export function listen(to: Listener): void {
   for (const id of FORMS) {
-    document.getElementById(id)?.addEventListener("submit", (event) => {
+    element(id).addEventListener("submit", (event) => {
       event.preventDefault();
-      void to[id]();
+      // The button that was pressed may be gone, and this one there: whoever has left can join again.
+      void to[id]().then(() => element("join").querySelector("button")?.focus());
     });
   }
   document.addEventListener("visibilitychange", () => {

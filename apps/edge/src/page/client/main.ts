@@ -3,7 +3,9 @@ import { Waiting } from "@vestibule/client/waiting";
 import type { PageData } from "../markup.ts";
 import type { Texts } from "../texts.ts";
 import { wordsOf } from "../words.ts";
+import type { Alerting } from "./alerts/main.ts";
 import type { Proving } from "./prove/main.ts";
+import { element } from "./element.browser.ts";
 import { device } from "./device.browser.ts";
 import { linePorts } from "./line-ports.browser.ts";
 import { listen } from "./listen.browser.ts";
@@ -13,7 +15,7 @@ import { localFormats, paint } from "./paint.browser.ts";
 import { listenToTabs, tellTabs } from "./tabs.browser.ts";
 
 document.documentElement.classList.add("js");
-const read = (id: string): unknown => JSON.parse(document.getElementById(id)?.textContent ?? "");
+const read = (id: string): unknown => JSON.parse(element(id).textContent ?? "");
 const data = read("data") as PageData;
 const { settings, back, title } = data;
 const texts = read("texts") as Texts;
@@ -31,7 +33,9 @@ const waiting = new Waiting(data, receivedAt, {
   shell: {
     show(view, isNews) {
       // Until there is news the page says what the server wrote.
-      if (isNews) paint(view, wordsOf(view, speech, title), texts);
+      if (!isNews) return;
+      paint(view, wordsOf(view, speech, title), texts);
+      (globalThis as Alerting).vstAlert?.(view.state, view.slot, view.said, view.now);
     },
     tell: (what, value) => tellTabs(settings.event, `${what} ${value}`),
     enter: () => moveIn(settings.event, back),

@@ -2,10 +2,10 @@
 import { type Spoken, maySay } from "@vestibule/client/spoken";
 import type { View } from "@vestibule/client/view";
 import { DAY_NEEDED_MS, type Formats, figuresOf } from "../formats.ts";
+import { element } from "./element.browser.ts";
+import { iconOf } from "../icon.ts";
 import type { Texts } from "../texts.ts";
 import { type Words, pair } from "../words.ts";
-
-const element = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
 function say(node: Element | null | undefined, text: string): void {
   if (node && node.textContent !== text) node.textContent = text;
@@ -19,7 +19,10 @@ let said: Spoken = { words: "", about: "", at: 0 };
 export function paint(view: View, words: Words, texts: Texts): void {
   if (document.title !== words.title) document.title = words.title;
   const main = document.querySelector("main") as HTMLElement;
-  if (main.dataset["state"] !== view.state) main.dataset["state"] = view.state;
+  if (main.dataset["state"] !== view.state) {
+    main.dataset["state"] = view.state;
+    document.querySelector("link")?.setAttribute("href", iconOf(view.state));
+  }
   const lead = words.action === "take" ? pair(texts, words.lead, texts.byItself) : words.lead;
   const both = words.headline + lead;
   // Whoever is asked, or has a place at last, is told at once how it stands; and why a wait has grown, or may be in vain.
@@ -46,13 +49,16 @@ export function paint(view: View, words: Words, texts: Texts): void {
     say(box.querySelector("dt"), fact?.label ?? "");
     say(box.querySelector("dd"), fact?.value ?? "");
   }
-  say(element("offer"), words.offer);
-  show(element("offer"), words.offer !== "");
-  say(element("notice"), words.notice);
-  show(element("notice"), words.notice !== "");
-  show(element("join"), words.action === "join-again");
-  show(element("confirm"), words.action === "confirm");
-  show(element("enter"), words.action === "enter");
+  for (const [id, text] of [
+    ["offer", words.offer],
+    ["notice", words.notice],
+  ] as const) {
+    say(element(id), text);
+    show(element(id), text !== "");
+  }
+  const isAgain = words.action === "join-again";
+  show(element("join"), isAgain);
+  for (const id of ["confirm", "enter"] as const) show(element(id), words.action === id);
   const { order } = words;
   show(element("order"), order !== undefined);
   if (order !== undefined) element("order").querySelector("a")?.setAttribute("href", order);
