@@ -11,6 +11,8 @@ import { completion } from "./commands/completion.ts";
 import { edges } from "./commands/edges.ts";
 import { eventsArchive } from "./commands/events-archive.ts";
 import { eventsChange } from "./commands/events-change.ts";
+import { eventsEnd } from "./commands/events-end.ts";
+import { eventsHold, eventsResume } from "./commands/events-hold.ts";
 import { eventsList, eventsShow } from "./commands/events-show.ts";
 import { keysDrill } from "./commands/keys-drill.ts";
 import { keysExport } from "./commands/keys-export.ts";
@@ -39,9 +41,18 @@ const keys = buildRouteMap({
 
 const events = buildRouteMap({
   docs: {
-    brief: "The sales: look, change one after a preview of what comes of it, archive what is over",
+    brief:
+      "The sales: look, change one after a preview, hold, resume or end it, archive what is over",
   },
-  routes: { list: eventsList, show: eventsShow, change: eventsChange, archive: eventsArchive },
+  routes: {
+    list: eventsList,
+    show: eventsShow,
+    change: eventsChange,
+    hold: eventsHold,
+    resume: eventsResume,
+    end: eventsEnd,
+    archive: eventsArchive,
+  },
 });
 
 const root = buildRouteMap({

@@ -42,6 +42,10 @@ export const DRIP_EVERY_MS = 1_000;
 /** A place that the line has passed, or whose claim was refused, is claimed again so soon. */
 export const CLAIM_AGAIN_MS = 5_000;
 
+/** A hold lasts until the next full second: a resume before that is asked for again so soon, and so often in all. */
+export const RESUME_RETRY_MS = 1_000;
+export const RESUME_TRIES_MAX = 3;
+
 /** Retired and revoked keys of each use that `keys list` shows. */
 export const KEYS_OVER_SHOWN_MAX = 3;
 export const KID_CHARS_SHOWN = 8;

@@ -1,7 +1,7 @@
 /** What is asked of a mint, and what its refusals mean. The token is in one header and nowhere else. */
 import { type ArchiveAnswer, archiveAnswerSchema } from "@vestibule/contracts/archive-api";
 import { type EdgesView, edgesViewSchema } from "@vestibule/contracts/edges-api";
-import type { EventChange, EventSettings } from "@vestibule/contracts/event-settings";
+import type { EventChange, EventSettings, Hold } from "@vestibule/contracts/event-settings";
 import {
   type KeyOutcomeView,
   keyOutcomeSchema,
@@ -71,13 +71,16 @@ const eventViewSchema = z.object({
   createdAt: z.int(),
   endsAt: z.int(),
   endedAt: z.optional(z.int()),
+  heldSince: z.optional(z.int()),
+  heldScope: z.optional(z.string()),
+  heldReason: z.optional(z.string()),
 });
 export type EventView = z.infer<typeof eventViewSchema>;
 
 const count = z.int();
 /** An event with all that people are shown of it. */
 const eventFiguresSchema = z.looseObject({
-  ...{ event: z.string(), title: z.string(), state: z.string() },
+  ...{ event: z.string(), version: count, title: z.string(), state: z.string() },
   ...{ rate: count, approximationBudget: count, overdrivePercent: count, horizonSeconds: count },
   ...{ claimWindowSeconds: count, lifetimeSeconds: count, maxAdmissions: z.nullable(count) },
   ratePlan: z.array(z.unknown()),
@@ -193,6 +196,24 @@ export class MintApi {
       body: change,
     });
     return read(eventViewSchema, answer);
+  }
+
+  /** May be asked again: a second hold loosens nothing. */
+  hold(event: string, body: Hold): Promise<EventView> {
+    return this.#deed({ url: `/v1/admin/events/${event}/hold`, body });
+  }
+
+  resume(event: string): Promise<EventView> {
+    return this.#deed({ url: `/v1/admin/events/${event}/resume` });
+  }
+
+  endEvent({ event, version }: Pick<EventView, "event" | "version">): Promise<EventView> {
+    const url = `/v1/admin/events/${event}/end`;
+    return this.#deed({ url, headers: { "If-Match": `"${version}"` } });
+  }
+
+  async #deed(request: HttpRequest): Promise<EventView> {
+    return read(eventViewSchema, await this.#admin({ ...request, method: "POST" }));
   }
 
   /** May be asked again, until it is `done`. */

@@ -1,16 +1,14 @@
 import { buildCommand, type Command } from "@stricli/core";
-import type { EventChange } from "@vestibule/contracts/event-settings";
-import type { PreviewView } from "@vestibule/contracts/preview-api";
 import { action, COMMON_FLAGS } from "../action.ts";
 import { confirm } from "../confirm.ts";
 import type { CliContext } from "../context.ts";
 import { CliFailure } from "../failure.ts";
-import { AwayError, RefusedError } from "../mint-api.ts";
 import { changeOf, SALE_FLAGS, type SaleFlags } from "../sale/change-flags.ts";
 import { previewLines } from "../sale/preview-lines.ts";
 import { type CommonFlags, Session } from "../session.ts";
 import { CHANGE_FLAGS } from "./change.ts";
 import { EVENT } from "./event-argument.ts";
+import { noEvent, told } from "./told.ts";
 
 interface Flags extends CommonFlags, SaleFlags {
   readonly yes: boolean;
@@ -44,7 +42,7 @@ export const eventsChange: Command<CliContext> = buildCommand<Flags, [string], C
     const session = new Session(platform, flags);
     changeOf(flags, 0);
     const before = await session.api.event(event);
-    if (before === undefined) throw new CliFailure(`There is no event ${event} at this mint.`);
+    if (before === undefined) throw new CliFailure(noEvent(event));
     await session.look();
     const change = changeOf(flags, session.time.now());
     const preview = await session.api.preview(before, change);
@@ -55,30 +53,8 @@ export const eventsChange: Command<CliContext> = buildCommand<Flags, [string], C
     }
     session.say(...previewLines(session, preview));
     await confirm(session, flags);
-    const { version } = await perform(session, preview, change);
+    const { version } = await told(event, session.api.changeEvent(preview, change));
     session.say(`${event} is changed.`);
     session.print({ changed: true, version, preview });
   }),
 });
-
-async function perform(
-  { api }: Session,
-  { event, version }: PreviewView,
-  change: EventChange,
-): Promise<{ readonly version: number }> {
-  try {
-    return await api.changeEvent({ event, version }, change);
-  } catch (error) {
-    if (error instanceof RefusedError && error.code === "version-mismatch") {
-      throw new CliFailure(
-        "Nothing was changed: somebody else changed the event meanwhile. Run it again for another look.",
-        undefined,
-        { code: error.code },
-      );
-    }
-    if (!(error instanceof AwayError)) throw error;
-    throw new CliFailure(
-      `${error.message}\nWhether it was done is not known: vestibule events show ${event} tells.`,
-    );
-  }
-}

@@ -9,6 +9,7 @@ import { type CommonFlags, Session } from "../session.ts";
 import { columns, factLines } from "../terminal/style.ts";
 import { figure, oneLine, span } from "../terminal/words.ts";
 import { EVENT } from "./event-argument.ts";
+import { noEvent } from "./told.ts";
 
 export const eventsList = buildCommand({
   docs: {
@@ -44,7 +45,7 @@ export const eventsShow: Command<CliContext> = buildCommand<CommonFlags, [string
   func: action(async ({ platform }, flags: CommonFlags, name: string) => {
     const session = new Session(platform, flags);
     const event = await session.api.figures(name);
-    if (event === undefined) throw new CliFailure(`There is no event ${name} at this mint.`);
+    if (event === undefined) throw new CliFailure(noEvent(name));
     await session.look();
     session.print(event);
     if (!flags.json) session.say(...description(session, event));

@@ -39,6 +39,7 @@ import type { FakeClock } from "@vestibule/testkit/fake-clock";
 import { signAdmission, signDrip, signManifest, signTicket } from "@vestibule/token/sign";
 import { hashVisitor } from "@vestibule/token/visitor";
 import type { FetchText } from "@vestibule/feed/ports";
+import { type Deeds, deedOf, heldView } from "./fake-deeds.ts";
 import { FakeLine } from "./fake-line.ts";
 import { type HttpAnswer, type HttpRequest, UnreachableError } from "../../src/platform.ts";
 
@@ -62,7 +63,7 @@ const POLICIES: Readonly<Record<KeyUse, RotationPolicy>> = {
   },
 };
 
-type Event = EventSettings & { version: number };
+type Event = EventSettings & Deeds;
 type Reply = readonly [status: number, body: unknown];
 
 export class FakeMint {
@@ -252,6 +253,8 @@ export class FakeMint {
     if (deed === "archive") return this.#archive(name);
     if (deed === "service-tokens") return this.#serviceToken(name, body as ServiceTokenRequest);
     if (deed === "preview") return this.#preview(name, headers, body as object);
+    if (method === "POST" && deed !== undefined)
+      return this.#deed(name, deedOf(deed, body), headers["If-Match"]);
     if (method === "POST") {
       const event = { ...(body as EventSettings), version: 1 };
       this.events.set(event.event, event);
@@ -263,6 +266,14 @@ export class FakeMint {
     if (headers["If-Match"] !== `"${event.version}"`) return problem("version-mismatch");
     Object.assign(event, body, { version: event.version + 1 });
     return [200, this.#eventView(event)];
+  }
+
+  #deed(name: string, deed: ReturnType<typeof deedOf>, match: string | undefined): Reply {
+    const event = this.events.get(name);
+    if (event === undefined) return problem("event-not-found");
+    if (match !== undefined && match !== `"${event.version}"`) return problem("version-mismatch");
+    const refusal = deed(event, this.clock.now());
+    return refusal === undefined ? [200, this.#eventView(event)] : problem(refusal);
   }
 
   #serviceToken(event: string, { name, lifetimeSeconds, expiresAt }: ServiceTokenRequest): Reply {
@@ -332,12 +343,20 @@ export class FakeMint {
   }
 
   #eventView(event: Event): object {
-    const state = this.clock.now() >= event.endsAt ? "ended" : "open";
+    const isEnded = this.clock.now() >= Math.min(event.endsAt, event.endedAt ?? Infinity);
+    const state = isEnded ? "ended" : event.hold === undefined ? "open" : "paused";
     const figures = { highestNumber: 900, waiting: 400, upcoming: 50, serving: 450 };
     const archivable =
       event.rehearsal === true ? {} : { archivableAt: event.endsAt + 30 * 86_400_000 };
     return {
-      ...{ createdAt: 1, ...event, ...archivable, ...figures, state, rate: event.ratePerMinute },
+      ...{
+        createdAt: 1,
+        ...heldView(event),
+        ...archivable,
+        ...figures,
+        state,
+        rate: event.ratePerMinute,
+      },
       ...{ claimed: 400, lapsed: 12 },
     };
   }
