@@ -324,16 +324,17 @@ test("without JavaScript: joins by a form, looks again, goes in and buys", async
 describe("a sale that asks for work before a place", () => {
   test("the page does it, says so, and has a place that a reload keeps", async () => {
     const fan = await visit();
-    const said: string[] = [];
-    await fan.page.exposeFunction("said", (text: string) => said.push(text));
+    // Kept in the page: what it says may last for a moment only.
     await fan.page.addInitScript(() => {
+      const said: string[] = [];
+      Object.assign(globalThis, { said });
       new MutationObserver(() => {
-        const lead = document.getElementById("lead")?.textContent;
-        if (lead) (globalThis as unknown as { said: (text: string) => void }).said(lead);
+        said.push(document.getElementById("lead")?.textContent ?? "");
       }).observe(document, { subtree: true, childList: true, characterData: true });
     });
     await fan.page.goto(urlOf("working"));
     const place = await shown(fan.page, ["scheduled"], 60_000);
+    const said = await fan.page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
     expect(said).toContain("Checking your browser.");
     await fan.page.reload();
     expect((await shown(fan.page, ["scheduled"])).number).toBe(place.number);

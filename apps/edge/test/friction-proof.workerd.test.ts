@@ -210,14 +210,26 @@ describe("the page of an event that asks for work", () => {
     expect([long, short].map((text) => text.includes("vstProve="))).toEqual([true, false]);
   });
 
+  test("whoever has a place has a page without it: no work is asked of them", async () => {
+    const world = await worldWith(18);
+    const Cookie = cookies({ visitor: VISITOR_A, ticket: await world.ticket(50) });
+    const html = await (await page(world, { Cookie })).text();
+    expect(html.includes("vstProve=")).toBe(false);
+    expect(html.includes(pageScript)).toBe(true);
+  });
+
   test.each(Object.keys(languageFiles))(
     "is under 14,336 bytes compressed: %s",
     async (language) => {
       const world = await worldWith(18);
-      const answer = await page(world, { "Accept-Language": language });
-      const packed = answer.body?.pipeThrough(new CompressionStream("gzip"));
-      const bytes = (await new Response(packed).arrayBuffer()).byteLength;
-      expect(bytes).toBeLessThan(14_336);
+      const ticket = await world.ticket(1_234_567);
+      for (const cookie of [{}, { visitor: VISITOR_A, ticket }]) {
+        const shown = { "Accept-Language": language, Cookie: cookies(cookie) };
+        const answer = await page(world, shown);
+        const packed = answer.body?.pipeThrough(new CompressionStream("gzip"));
+        const bytes = (await new Response(packed).arrayBuffer()).byteLength;
+        expect(bytes).toBeLessThan(14_336);
+      }
     },
   );
 

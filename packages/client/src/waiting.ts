@@ -213,6 +213,10 @@ export class Waiting {
     const { line, prove } = this.#ports;
     const reply = await line.join(this.#proof);
     const work = reply.ok ? undefined : reply.proofOfWork;
+    // A page that was given to somebody with a place has no means to work: another one has.
+    if (work !== undefined && prove === undefined && this.#data.number !== undefined) {
+      this.#ports.shell.goBack();
+    }
     if (work === undefined || prove === undefined) return reply;
     this.#place.known.effort = "proving";
     this.#repaint();
@@ -345,10 +349,12 @@ export class Waiting {
   #repaint(): void {
     const { device, shell } = this.#ports;
     if (this.#watchClock()) this.wake();
-    const { drip, condition, missed, number } = this.#place.known;
+    const { drip, condition, effort, missed, number } = this.#place.known;
     const view = this.#view();
     const isNews =
-      (drip ?? condition) !== undefined || missed === true || number !== this.#data.number;
+      (drip ?? condition ?? effort) !== undefined ||
+      missed === true ||
+      number !== this.#data.number;
     shell.show(view, isNews);
     // Whoever is asked hears it in another tab, too: by title and icon.
     if (!device.isHidden() || view.state === "confirm") {

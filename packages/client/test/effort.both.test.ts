@@ -18,14 +18,21 @@ class Page {
   #ids = 0;
   readonly waiting: Waiting;
 
-  constructor(answers: Partial<Refusal>[], more: Pick<WaitingPorts, "prove"> = {}) {
+  wentBack = 0;
+
+  /** @param number of the place that the page was written for */
+  constructor(
+    answers: Partial<Refusal>[],
+    more: Pick<WaitingPorts, "prove"> = {},
+    number?: number,
+  ) {
     const refusal = (answer: Partial<Refusal>): Refusal => ({
       ...{ ok: false, status: 0, retryAfterMs: 0 },
       ...answer,
     });
     const line: LineClient = {
       drip: () => new Promise(() => undefined),
-      leave: () => new Promise(() => undefined),
+      leave: () => Promise.resolve({ ok: true, body: {}, receivedAt: this.now() }),
       claim: () => new Promise(() => undefined),
       join: (proof) => {
         this.joins.push(proof);
@@ -39,7 +46,7 @@ class Page {
       ...{ event: "demo", homePath: "/demo", lifetimeSeconds: 600 },
       ...{ claimWindowSeconds: 180, endsAt: NOW + 86_400_000 },
     };
-    this.waiting = new Waiting({ settings, now: NOW }, NOW, {
+    this.waiting = new Waiting({ settings, now: NOW, number }, NOW, {
       line,
       device: {
         now: () => this.now(),
@@ -60,7 +67,9 @@ class Page {
         show: (view) => this.views.push(view),
         enter: () => true,
         tell: () => undefined,
-        goBack: () => undefined,
+        goBack: () => {
+          this.wentBack += 1;
+        },
       },
       ...more,
     });
@@ -159,6 +168,15 @@ describe("a join that takes work", () => {
     expect(page.joins.length).toBeGreaterThan(2);
     expect(page.joins.length).toBeLessThan(20);
   });
+});
+
+test("a page of somebody with a place has no means to work: whoever left and joins again loads another", async () => {
+  const page = new Page([{ status: 428, proofOfWork: WORK }], {}, 5);
+  await page.pass(1_000);
+  await page.waiting.leave();
+  expect(page.wentBack).toBe(0);
+  await page.waiting.join();
+  expect([page.joins.length, page.wentBack]).toEqual([1, 1]);
 });
 
 describe("the work", () => {

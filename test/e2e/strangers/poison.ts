@@ -17,7 +17,7 @@ export function poison(of: () => StrangersWorld): void {
       length: text.length,
       origin: headers["access-control-allow-origin"],
       language: headers["content-language"],
-      isWhole: /<\/html>\s*$/.test(text) || text.endsWith("}"),
+      isWhole: /<\/script>\s*$/.test(text) || text.endsWith("}"),
     });
     const wrong: unknown[] = [];
     for (const path of [DRIP, PAGE, "/events/cached"]) {

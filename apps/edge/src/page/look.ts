@@ -55,18 +55,19 @@ async function fitting(
   for (const name of ["template", "logo"] as const) {
     if (own[name] === undefined) continue;
     const parts = partsOf(event, own);
-    if (await isShort(pageOf({ ...SAMPLE, event, choice, look: parts }))) return { parts, leftOut };
+    const pages = SAMPLES.map((sample) => pageOf({ ...sample, event, choice, look: parts }));
+    if ((await Promise.all(pages.map(isShort))).every(Boolean)) return { parts, leftOut };
     own = { ...own, [name]: undefined };
     leftOut.push(name);
   }
   return { parts: partsOf(event, own), leftOut };
 }
 
-/** Somebody in line; what else a page says of its moment has room beside it. */
-const SAMPLE = {
-  ...{ now: 0, standing: { number: 1_000_000 }, returnPath: "/", unsent: false },
+/** Somebody in line, and somebody who is not; what else a page says of its moment has room beside it. */
+const SAMPLES = [{ number: 1_000_000 }, {}].map((standing) => ({
+  ...{ now: 0, standing, returnPath: "/", unsent: false },
   zone: () => "UTC",
-};
+}));
 
 /** Compressed as a network does it. */
 async function isShort(page: Uint8Array<ArrayBuffer>): Promise<boolean> {
@@ -117,7 +118,7 @@ function headersOf(policy: string): Headers {
 function policyOf(cssSource: string, isProving: boolean): string {
   return [
     "default-src 'none'",
-    `script-src ${isProving ? proveSource : scriptSource} ${alertsSource}`,
+    `script-src ${isProving ? `${proveSource} ` : ""}${scriptSource} ${alertsSource}`,
     `style-src ${styleSource} ${cssSource}`,
     "img-src data:",
     "connect-src 'self'",

@@ -37,7 +37,8 @@ export function pageOf(known: Known): PageBytes {
   const formats = formatsOf(view.target === undefined ? "UTC" : known.zone(), { locale, now });
   const { title } = event;
   const { under, own } = ownWords(event, language.tag);
-  const isProving = asksForWork(event);
+  // Whoever has a place is asked for no work.
+  const isProving = asksForWork(event) && standing.number === undefined;
   const proving = isProving ? language.page.proving : undefined;
   const html = pageHtml({
     ...{ view, language, look, under, returnPath, unsent, isProving },
