@@ -4,7 +4,7 @@
  */
 import type { ProofOfWork } from "@vestibule/contracts/line-api";
 
-/** SHA-256 over the UTF-8 of `text`: 32 bytes. The platform's own is off the thread on which presses are answered. */
+/** SHA-256 over the UTF-8 of `text`: 32 bytes. */
 export type Sha256 = (text: string) => Promise<ArrayBuffer>;
 
 /** Hashes under way at once, and between two breaths. */
